@@ -1,0 +1,101 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One set of rules for every Swift target. Whole-module release builds also inline across modules:
+// the hot leaf types (`Bytes`, `HTTPModel`) are called per byte and per field from other modules.
+let rules: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableExperimentalFeature("Lifetimes"),
+  .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+]
+
+// Parsers and codecs read bytes that strangers wrote: each unsafe expression is marked.
+let strictRules = rules + [.strictMemorySafety()]
+
+func parser(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strictRules)
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: rules)
+}
+
+func tests(_ name: String, _ more: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + more,
+    resources: [], swiftSettings: rules)
+}
+
+func door(_ name: String, pkgConfig: String, package: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let package = Package(
+  name: "turnout",
+  products: [.executable(name: "turnout", targets: ["turnout"])],
+  targets: [
+    // Doors: one per C library.
+    .target(name: "CLinux"),
+    door("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
+    door("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+    door("CBrotli", pkgConfig: "libbrotlienc libbrotlidec", package: "libbrotli-dev"),
+    door("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
+    door("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
+    .target(
+      name: "CProtoCompiler", cxxSettings: [.unsafeFlags(["-std=c++17"])],
+      linkerSettings: [.linkedLibrary("protobuf")]),
+
+    // Sans-I/O: bytes in, values and events out.
+    parser("Bytes"),
+    parser("HTTPModel", ["Bytes"]),
+    library("Diagnostics"),
+    parser("HTTP1", ["Bytes", "HTTPModel"]),
+    parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
+    parser("ProtoJSON", ["Bytes", "ProtobufSchema"]),
+    parser("RPC", ["Bytes", "HTTPModel"]),
+    parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
+    library("Configuration", ["Diagnostics", "CYAML"]),
+    library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
+    library("Migration"),
+    library("Metrics"),
+
+    // I/O.
+    library("EventLoops", ["Bytes", "CLinux", "CAres"]),
+    library(
+      "Gateway",
+      [
+        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
+        "Configuration", "Compression", "Migration", "Metrics", "EventLoops", "CLinux",
+      ]),
+    .executableTarget(
+      name: "turnout",
+      dependencies: [
+        "Gateway", "Configuration", "Diagnostics", "EventLoops", "HTTP1", "HTTPModel", "Bytes",
+        "ProtobufSchema", "ProtoJSON", "RPC", "REST",
+      ],
+      swiftSettings: rules),
+
+    // Tests.
+    tests("Bytes"),
+    tests("HTTPModel", ["Bytes"]),
+    tests("Diagnostics"),
+    tests("HTTP1", ["Bytes", "HTTPModel"]),
+    tests("ProtobufSchema", ["Bytes", "Diagnostics"]),
+    tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
+    tests("RPC", ["Bytes", "HTTPModel"]),
+    tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
+    tests("Configuration", ["Diagnostics"]),
+    tests("Compression", ["Bytes"]),
+    tests("Migration"),
+    tests("Metrics"),
+    tests("EventLoops", ["Bytes"]),
+    tests(
+      "Gateway",
+      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
+  ],
+  cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,137 @@
+extension ByteBuffer {
+  /// Makes room for this many more bytes behind the last one.
+  @inlinable
+  package mutating func reserve(_ more: Int) {
+    if allocated &- tail < more { grow(more) }
+  }
+
+  @usableFromInline
+  @inline(never)
+  mutating func grow(_ more: Int) {
+    let used = count
+    precondition(more >= 0 && more < Int.max / 4 &- used, "buffer size")
+    if head > 0 && allocated - used >= more && used <= allocated / 2, let base = unsafe base {
+      // Room enough in front: move the unread bytes there instead of allocating.
+      unsafe base.update(from: base + head, count: used)
+    } else {
+      let size = Swift.max(64, Swift.max(allocated * 2, used + more))
+      let fresh = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+      if let base = unsafe base {
+        unsafe fresh.update(from: base + head, count: used)
+        unsafe base.deallocate()
+      }
+      unsafe base = fresh
+      allocated = size
+    }
+    head = 0
+    tail = used
+  }
+
+  @inlinable
+  package mutating func append(_ byte: UInt8) {
+    if tail == allocated { grow(1) }
+    unsafe base.unsafelyUnwrapped[tail] = byte
+    tail &+= 1
+  }
+
+  @inlinable
+  package mutating func append(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBytes { source in unsafe append(source) }
+  }
+
+  @inlinable
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress, bytes.count > 0 else { return }
+    reserve(bytes.count)
+    unsafe UnsafeMutableRawPointer(base.unsafelyUnwrapped + tail).copyMemory(from: start, byteCount: bytes.count)
+    tail &+= bytes.count
+  }
+
+  /// Appends the unread bytes of another buffer, or a range of them.
+  @inlinable
+  package mutating func append(_ other: borrowing ByteBuffer, _ range: Range<Int>? = nil) {
+    if let range { append(other.span.extracting(range)) } else { append(other.span) }
+  }
+
+  @inlinable
+  package mutating func append(_ bytes: [UInt8]) {
+    append(bytes.span)
+  }
+
+  @inlinable
+  package mutating func append(_ text: StaticString) {
+    unsafe append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Appends the text as UTF-8.
+  @inlinable
+  package mutating func append(text: String) {
+    var text = text
+    text.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
+  }
+
+  /// Appends a number in decimal.
+  @inlinable
+  package mutating func append<I: FixedWidthInteger>(decimal value: I) {
+    reserve(20)
+    if value < 0 { append(UInt8(ascii: "-")) }
+    var rest = UInt64(value.magnitude)
+    if rest < 10 {
+      append(UInt8(truncatingIfNeeded: rest) &+ 48)
+      return
+    }
+    var digits = 0
+    var probe = rest
+    while probe > 0 {
+      digits &+= 1
+      probe /= 10
+    }
+    reserve(digits)
+    var at = tail &+ digits
+    tail = at
+    while rest > 0 {
+      at &-= 1
+      unsafe base.unsafelyUnwrapped[at] = UInt8(truncatingIfNeeded: rest % 10) &+ 48
+      rest /= 10
+    }
+  }
+
+  /// Appends a number in lower-case hexadecimal without leading zeros (chunk sizes).
+  package mutating func append(hexadecimal value: Int) {
+    var shift = 60
+    let value = UInt64(truncatingIfNeeded: value)
+    while shift > 0 && (value >> UInt64(shift)) & 15 == 0 { shift -= 4 }
+    while shift >= 0 {
+      let digit = UInt8(truncatingIfNeeded: (value >> UInt64(shift)) & 15)
+      append(digit < 10 ? digit &+ 48 : digit &+ 87)
+      shift -= 4
+    }
+  }
+
+  /// Lets the body write into the room behind the last byte and takes over what it reports as written.
+  ///
+  /// - Returns: what the body reported; a negative number writes nothing (a failed system call).
+  @inlinable
+  @discardableResult
+  package mutating func appendWithUnsafeRoom<E: Error>(
+    _ minimum: Int, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
+  ) throws(E) -> Int {
+    reserve(minimum)
+    let room = unsafe UnsafeMutableRawBufferPointer(start: base.unsafelyUnwrapped + tail, count: allocated &- tail)
+    let written = try unsafe body(room)
+    precondition(written <= allocated &- tail, "more bytes reported than there was room")
+    if written > 0 { tail &+= written }
+    return written
+  }
+
+  /// Moves all unread bytes of another buffer to the end of this one; a swap when this one is empty.
+  package mutating func take(from other: inout ByteBuffer) {
+    if isEmpty && capacity <= other.capacity {
+      swap(&self, &other)
+      other.removeAll()
+    } else {
+      append(other.span)
+      other.removeAll()
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package import Diagnostics
+
+/// Everything that one configuration file (with its includes) says, validated in itself, defaults filled in.
+///
+/// References into the schema (service and method names, field paths) are checked later, when the snapshot is
+/// compiled; hence the positions.
+package struct GatewayConfiguration: Sendable {
+  /// The main file's path as it was given; relative paths inside were resolved against its folder.
+  package var file = ""
+  package var listeners: [ListenerConfiguration] = []
+  package var admin: AdminConfiguration?
+  /// A second, read-only listener for health and metrics.
+  package var probes: SocketAddressConfiguration?
+  /// Event loops; nil: one per core.
+  package var workers: Int?
+  /// How long running requests may take to finish after SIGTERM (Default: 30s).
+  package var drain: Duration = .seconds(30)
+  package var schema: [SchemaSourceConfiguration] = []
+  package var upstreams: [UpstreamConfiguration] = []
+  package var services: [ServiceConfiguration] = []
+  /// Outermost first.
+  package var interceptors: [InterceptorConfiguration] = []
+  package var limits = LimitsConfiguration()
+  package var timeouts = TimeoutsConfiguration()
+  /// The upstream for requests that no route matches; nil: they get 404.
+  package var fallback: Reference?
+  /// Adds `Via: 1.1 turnout` in both directions (Default: false).
+  package var via = false
+  /// `text` or `json`: the form of all logs but the access log, on stderr (Default: text).
+  package var log = LogFormat.text
+  /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
+  package var watchedFiles: [String] = []
+
+  package init() {}
+}
+
+/// A name of something else in the file, and where it stands.
+package struct Reference: Sendable, Equatable {
+  package var name: String
+  package var position: SourcePosition
+
+  package init(name: String, position: SourcePosition) {
+    self.name = name
+    self.position = position
+  }
+}
+
+package enum LogFormat: String, Sendable, CaseIterable {
+  case text
+  case json
+}
+
+/// An address to listen on: IPv4 or IPv6 literal and port; port 0 means any free one.
+package struct SocketAddressConfiguration: Sendable, Hashable {
+  /// Without brackets.
+  package var host: String
+  package var port: UInt16
+  package var position: SourcePosition
+
+  package init(host: String, port: UInt16, position: SourcePosition) {
+    self.host = host
+    self.port = port
+    self.position = position
+  }
+
+  /// Equality without the place: the same address after a reload is the same listener.
+  package static func == (left: Self, right: Self) -> Bool { left.host == right.host && left.port == right.port }
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(host)
+    hasher.combine(port)
+  }
+
+  /// `host:port`, an IPv6 host in brackets.
+  package var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" }
+}
+
+package struct ListenerConfiguration: Sendable, Equatable {
+  package var address: SocketAddressConfiguration
+
+  package init(address: SocketAddressConfiguration) { self.address = address }
+}
+
+package struct AdminConfiguration: Sendable, Equatable {
+  package var address: SocketAddressConfiguration
+  /// A secret; changing verbs need it when it is set.
+  package var token: String?
+
+  package init(address: SocketAddressConfiguration, token: String? = nil) {
+    self.address = address
+    self.token = token
+  }
+}
+
+package struct SchemaSourceConfiguration: Sendable {
+  package enum Source: Sendable, Equatable {
+    /// A FileDescriptorSet; an absolute path or one relative to the working directory, ready to open.
+    case descriptorSet(path: String)
+    /// `.proto` files by their import names, found under the import paths.
+    case protos(files: [String], importPaths: [String])
+  }
+
+  package var source: Source
+  package var position: SourcePosition
+
+  package init(source: Source, position: SourcePosition) {
+    self.source = source
+    self.position = position
+  }
+}

@@ -1,0 +1,157 @@
+package import Diagnostics
+
+/// One service of the schema, and what is particular to its methods.
+package struct ServiceConfiguration: Sendable {
+  /// The full name; the key's place.
+  package var service: Reference
+  /// The keys of the service itself.
+  package var settings: RouteSettings
+  package var methods: [MethodConfiguration]
+
+  package init(service: Reference, settings: RouteSettings, methods: [MethodConfiguration]) {
+    self.service = service
+    self.settings = settings
+    self.methods = methods
+  }
+}
+
+package struct MethodConfiguration: Sendable {
+  /// The method's name without its service.
+  package var method: Reference
+  /// What the method says itself, laid over the service's settings: complete.
+  package var settings: RouteSettings
+  /// A rule for a method without annotation, or instead of it.
+  package var http: HTTPRuleConfiguration?
+
+  package init(method: Reference, settings: RouteSettings, http: HTTPRuleConfiguration?) {
+    self.method = method
+    self.settings = settings
+    self.http = http
+  }
+}
+
+/// `http: { get: "/v1/x/{id}", body: "*", response_body: f, additional_bindings: [ … ] }`, keys as google.api.http.
+package struct HTTPRuleConfiguration: Sendable {
+  package var method: String
+  package var path: String
+  package var body: String?
+  package var responseBody: String?
+  package var additionalBindings: [HTTPRuleConfiguration]
+  /// Of the path.
+  package var position: SourcePosition
+
+  package init(
+    method: String, path: String, body: String?, responseBody: String?,
+    additionalBindings: [HTTPRuleConfiguration], position: SourcePosition
+  ) {
+    self.method = method
+    self.path = path
+    self.body = body
+    self.responseBody = responseBody
+    self.additionalBindings = additionalBindings
+    self.position = position
+  }
+}
+
+/// The keys that a service and a method share; a method's win, key by key.
+package struct RouteSettings: Sendable {
+  package enum Stage: String, Sendable, CaseIterable {
+    case rest
+    case shadow
+    case rpc
+  }
+
+  package enum ErrorFormat: String, Sendable, CaseIterable {
+    case status
+    case google
+    case problem
+    case connect
+  }
+
+  package struct Query: Sendable, Equatable {
+    /// Whether unknown parameters are dropped (Default: reject).
+    package var ignoresUnknown = false
+    /// Names that are dropped, with `*` for any run of characters.
+    package var ignore: [String] = []
+    package init() {}
+  }
+
+  package struct Shadow: Sendable, Equatable {
+    /// Parts per 10,000 of the calls that are copied (Default: 100%).
+    package var sample = 10_000
+    /// Bytes of a request beyond which no copy is made (Default: 1MiB).
+    package var maxBody = 1 << 20
+    package init() {}
+  }
+
+  /// Who answers in stage rest; nil when not configured.
+  package var rest: Reference?
+  package var rpc: Reference?
+  package var stage: Stage = .rest
+  /// Of the `stage:` key, else of the service.
+  package var stagePosition: SourcePosition
+  /// Authorities this answers for, lower case, `*.example.com` for any subdomain; empty: all.
+  package var hosts: [String] = []
+  /// Before every REST binding and procedure path: begins with `/`, does not end with it; empty: none.
+  package var prefix = ""
+  /// Whether the prefix is taken off towards a REST backend too.
+  package var stripPrefix = false
+  /// The member that wraps every answer of the legacy API.
+  package var envelope: String?
+  package var timeout: Duration = .seconds(15)
+  package var json = JSONSettings()
+  package var query = Query()
+  package var errorFormat = ErrorFormat.status
+  /// The status of a success to REST callers (Default: 200).
+  package var successStatus = 200
+  package var shadow = Shadow()
+  /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
+  package var compression = true
+
+  package init(stagePosition: SourcePosition) { self.stagePosition = stagePosition }
+}
+
+/// The legacy JSON profile of a route.
+package struct JSONSettings: Sendable, Hashable {
+  package enum FieldNames: String, Sendable, CaseIterable {
+    case json
+    case proto
+  }
+  package enum Int64Form: String, Sendable, CaseIterable {
+    case string
+    case number
+  }
+  package enum EnumForm: String, Sendable, CaseIterable {
+    case name
+    case number
+  }
+  package enum EnumPrefix: String, Sendable, CaseIterable {
+    case keep
+    case strip
+  }
+  package enum Unset: String, Sendable, CaseIterable {
+    case omit
+    case null
+  }
+  package enum Timestamps: String, Sendable, CaseIterable {
+    case rfc3339
+    case unix
+    case unixMilliseconds = "unix_ms"
+  }
+  package enum UnknownFields: String, Sendable, CaseIterable {
+    case reject
+    case ignore
+    case report
+  }
+
+  package var emitDefaults = false
+  package var fieldNames = FieldNames.json
+  package var int64 = Int64Form.string
+  package var enums = EnumForm.name
+  package var enumPrefix = EnumPrefix.keep
+  package var unset = Unset.omit
+  package var timestamps = Timestamps.rfc3339
+  package var unknownFields = UnknownFields.reject
+
+  package init() {}
+}

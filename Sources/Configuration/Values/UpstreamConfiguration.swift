@@ -1,0 +1,59 @@
+package import Diagnostics
+
+/// One named backend.
+package struct UpstreamConfiguration: Sendable {
+  package enum BackendProtocol: String, Sendable, CaseIterable {
+    case rest
+    case connect
+  }
+
+  package enum Codec: String, Sendable, CaseIterable {
+    case proto
+    case json
+  }
+
+  package var name: String
+  package var position: SourcePosition
+  package var `protocol`: BackendProtocol
+  /// What a Connect backend is sent when the message has to be encoded anyway (Default: proto).
+  package var codec: Codec = .proto
+  package var endpoints: [EndpointConfiguration]
+  /// For one attempt to open a connection (Default: that of `timeouts.connect`).
+  package var connectTimeout: Duration?
+  /// Idle connections kept for each endpoint and worker (Default: 32).
+  package var maxIdleConnections = 32
+  /// Connections for each endpoint and worker, idle ones included (Default: 1024); more requests wait.
+  package var maxConnections = 1024
+
+  package init(
+    name: String, position: SourcePosition, protocol: BackendProtocol, endpoints: [EndpointConfiguration]
+  ) {
+    self.name = name
+    self.position = position
+    self.protocol = `protocol`
+    self.endpoints = endpoints
+  }
+}
+
+/// `http://host:port`; the port defaults to 80.
+package struct EndpointConfiguration: Sendable, Hashable {
+  /// A name, an IPv4 literal, or an IPv6 literal without brackets.
+  package var host: String
+  package var port: UInt16
+  /// As it goes into the Host field: with the port unless it is 80, IPv6 in brackets.
+  package var authority: String
+  package var position: SourcePosition
+
+  package init(host: String, port: UInt16, authority: String, position: SourcePosition) {
+    self.host = host
+    self.port = port
+    self.authority = authority
+    self.position = position
+  }
+
+  package static func == (left: Self, right: Self) -> Bool { left.host == right.host && left.port == right.port }
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(host)
+    hasher.combine(port)
+  }
+}

@@ -1,0 +1,204 @@
+package import Bytes
+
+/// A field section: headers or trailers in their order, kept as one run of HTTP/1 lines with a table beside it.
+///
+/// Each line is stored as `name: value\r\n`, so a section is sent by copying runs of lines; fields are removed by
+/// marking them. Names keep their spelling and compare without case. The block owns its bytes and is reused:
+/// ``removeAll()`` keeps the memory. It checks nothing: what may stand in a field is the parsers' business, see
+/// ``FieldSyntax``.
+package final class FieldBlock {
+  /// One field: where its line, name and value lie.
+  package struct Entry {
+    package let name: FieldName
+    package var isRemoved = false
+    let nameLength: UInt16
+    let line: UInt32
+    let valueLength: UInt32
+
+    var valueOffset: Int { Int(line) + Int(nameLength) + 2 }
+    var end: Int { valueOffset + Int(valueLength) + 2 }
+  }
+
+  private var lines: ByteBuffer
+  private var entries: [Entry] = []
+  private var removed = 0
+
+  package init() {
+    lines = ByteBuffer()
+  }
+
+  /// Entries of the table, removed ones too; indices are valid until ``removeAll()``.
+  package var indices: Range<Int> { 0..<entries.count }
+
+  /// Fields that are not removed.
+  package var count: Int { entries.count - removed }
+  package var isEmpty: Bool { count == 0 }
+
+  /// Bytes of all lines, for budgets.
+  package var byteCount: Int { lines.count }
+
+  package func removeAll() {
+    lines.removeAll()
+    entries.removeAll(keepingCapacity: true)
+    removed = 0
+  }
+
+  // MARK: Adding
+
+  package func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    open(FieldName(name), name.count, value.count)
+    lines.append(name)
+    close(value)
+  }
+
+  /// Appends a field under a known name, spelt in lower case.
+  package func append(_ name: FieldName, _ value: Span<UInt8>) {
+    open(name, name.text.utf8CodeUnitCount, value.count)
+    lines.append(name.text)
+    close(value)
+  }
+
+  package func append(_ name: FieldName, _ value: StaticString) {
+    open(name, name.text.utf8CodeUnitCount, value.utf8CodeUnitCount)
+    lines.append(name.text)
+    lines.append(": ")
+    lines.append(value)
+    lines.append("\r\n")
+  }
+
+  package func append(_ name: FieldName, _ value: String) {
+    append(name, Array(value.utf8).span)
+  }
+
+  package func append(_ name: FieldName, decimal value: Int) {
+    var digits = ByteBuffer()
+    digits.append(decimal: value)
+    append(name, digits.span)
+  }
+
+  package func append(_ name: String, _ value: String) {
+    append(Array(name.utf8).span, Array(value.utf8).span)
+  }
+
+  /// Appends a field of another block, with a prefix before its name (`Trailer-`) if wanted.
+  package func append(from other: FieldBlock, at index: Int, prefix: StaticString = "") {
+    let entry = other.entries[index]
+    if prefix.utf8CodeUnitCount == 0 {
+      open(entry.name, Int(entry.nameLength), Int(entry.valueLength))
+      lines.append(other.lines, Int(entry.line)..<entry.end)
+    } else {
+      open(.other, Int(entry.nameLength) + prefix.utf8CodeUnitCount, Int(entry.valueLength))
+      lines.append(prefix)
+      lines.append(other.lines, Int(entry.line)..<entry.end)
+    }
+  }
+
+  private func open(_ name: FieldName, _ nameLength: Int, _ valueLength: Int) {
+    entries.append(
+      Entry(
+        name: name, nameLength: UInt16(clamping: nameLength), line: UInt32(clamping: lines.count),
+        valueLength: UInt32(clamping: valueLength)))
+  }
+
+  private func close(_ value: Span<UInt8>) {
+    lines.append(": ")
+    lines.append(value)
+    lines.append("\r\n")
+  }
+
+  // MARK: Reading
+
+  /// The entry at an index; look at `isRemoved` when walking ``indices``.
+  package func entry(at index: Int) -> Entry { entries[index] }
+
+  /// The first field of a known name that is not removed.
+  package func firstIndex(of name: FieldName) -> Int? {
+    for index in entries.indices where entries[index].name == name && !entries[index].isRemoved { return index }
+    return nil
+  }
+
+  /// The first field of any name, compared without case.
+  package func firstIndex(of name: Span<UInt8>) -> Int? {
+    let known = FieldName(name)
+    if known != .other { return firstIndex(of: known) }
+    for index in entries.indices where entries[index].name == .other && !entries[index].isRemoved {
+      if withName(at: index, { ASCII.equalIgnoringCase($0, name) }) { return index }
+    }
+    return nil
+  }
+
+  package func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
+
+  /// How many fields of this name there are.
+  package func count(of name: FieldName) -> Int {
+    var found = 0
+    for entry in entries where entry.name == name && !entry.isRemoved { found += 1 }
+    return found
+  }
+
+  package func withName<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+    let entry = entries[index]
+    let start = Int(entry.line)
+    return try lines.withSpan(start..<start + Int(entry.nameLength), body)
+  }
+
+  package func withValue<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+    let entry = entries[index]
+    return try lines.withSpan(entry.valueOffset..<entry.valueOffset + Int(entry.valueLength), body)
+  }
+
+  /// The first value of a known name as text, for control paths and logs.
+  package func text(of name: FieldName) -> String? {
+    firstIndex(of: name).map { text(at: $0) }
+  }
+
+  /// The first value of any name as text.
+  package func text(of name: String) -> String? {
+    firstIndex(of: Array(name.utf8).span).map { text(at: $0) }
+  }
+
+  package func text(at index: Int) -> String { withValue(at: index) { String(repairing: $0) } }
+  package func name(at index: Int) -> String { withName(at: index) { String(repairing: $0) } }
+
+  // MARK: Removing
+
+  package func remove(at index: Int) {
+    guard !entries[index].isRemoved else { return }
+    entries[index].isRemoved = true
+    removed += 1
+  }
+
+  package func remove(_ name: FieldName) {
+    for index in entries.indices where entries[index].name == name { remove(at: index) }
+  }
+
+  /// Removes all fields of a name, compared without case.
+  package func remove(named name: Span<UInt8>) {
+    while let index = firstIndex(of: name) { remove(at: index) }
+  }
+
+  // MARK: Sending
+
+  /// Appends all fields as HTTP/1 lines, without the blank line at the end.
+  package func write(into output: inout ByteBuffer) {
+    if removed == 0 {
+      output.append(lines)
+      return
+    }
+    var start = 0
+    var end = 0
+    for entry in entries {
+      if entry.isRemoved {
+        if end > start { output.append(lines, start..<end) }
+        start = entry.end
+      }
+      end = entry.end
+    }
+    if end > start { output.append(lines, start..<end) }
+  }
+
+  /// Appends all fields of another block that are not removed.
+  package func append(contentsOf other: FieldBlock) {
+    for index in other.indices where !other.entries[index].isRemoved { append(from: other, at: index) }
+  }
+}

@@ -1,0 +1,174 @@
+import Bytes
+
+/// The field names that the gateway itself reads or writes, found once when a field is added.
+///
+/// `other` is any other name: it is compared by its bytes.
+package enum FieldName: UInt8, Sendable, CaseIterable {
+  case other
+  case accept
+  case acceptEncoding
+  case acceptRanges
+  case allow
+  case authorization
+  case cacheControl
+  case connection
+  case connectAcceptEncoding
+  case connectContentEncoding
+  case connectProtocolVersion
+  case connectTimeoutMs
+  case contentEncoding
+  case contentLength
+  case contentMD5
+  case contentType
+  case cookie
+  case date
+  case digest
+  case etag
+  case expect
+  case forwarded
+  case grpcTimeout
+  case host
+  case http2Settings
+  case ifNoneMatch
+  case keepAlive
+  case location
+  case proxyAuthenticate
+  case proxyAuthorization
+  case proxyConnection
+  case range
+  case retryAfter
+  case server
+  case setCookie
+  case te
+  case trailer
+  case transferEncoding
+  case upgrade
+  case userAgent
+  case vary
+  case via
+  case wwwAuthenticate
+  case xForwardedFor
+  case xForwardedHost
+  case xForwardedProto
+  case xRequestId
+
+  /// The name in lower case; empty for `other`.
+  package var text: StaticString {
+    switch self {
+    case .other: ""
+    case .accept: "accept"
+    case .acceptEncoding: "accept-encoding"
+    case .acceptRanges: "accept-ranges"
+    case .allow: "allow"
+    case .authorization: "authorization"
+    case .cacheControl: "cache-control"
+    case .connection: "connection"
+    case .connectAcceptEncoding: "connect-accept-encoding"
+    case .connectContentEncoding: "connect-content-encoding"
+    case .connectProtocolVersion: "connect-protocol-version"
+    case .connectTimeoutMs: "connect-timeout-ms"
+    case .contentEncoding: "content-encoding"
+    case .contentLength: "content-length"
+    case .contentMD5: "content-md5"
+    case .contentType: "content-type"
+    case .cookie: "cookie"
+    case .date: "date"
+    case .digest: "digest"
+    case .etag: "etag"
+    case .expect: "expect"
+    case .forwarded: "forwarded"
+    case .grpcTimeout: "grpc-timeout"
+    case .host: "host"
+    case .http2Settings: "http2-settings"
+    case .ifNoneMatch: "if-none-match"
+    case .keepAlive: "keep-alive"
+    case .location: "location"
+    case .proxyAuthenticate: "proxy-authenticate"
+    case .proxyAuthorization: "proxy-authorization"
+    case .proxyConnection: "proxy-connection"
+    case .range: "range"
+    case .retryAfter: "retry-after"
+    case .server: "server"
+    case .setCookie: "set-cookie"
+    case .te: "te"
+    case .trailer: "trailer"
+    case .transferEncoding: "transfer-encoding"
+    case .upgrade: "upgrade"
+    case .userAgent: "user-agent"
+    case .vary: "vary"
+    case .via: "via"
+    case .wwwAuthenticate: "www-authenticate"
+    case .xForwardedFor: "x-forwarded-for"
+    case .xForwardedHost: "x-forwarded-host"
+    case .xForwardedProto: "x-forwarded-proto"
+    case .xRequestId: "x-request-id"
+    }
+  }
+
+  /// The known name that these bytes spell in any case, or `other`.
+  ///
+  /// One table look-up by length and first letters, then one comparison.
+  package init(_ name: Span<UInt8>) {
+    self = .other
+    guard name.count >= 2, name.count <= 24 else { return }
+    let candidates = Self.candidates(count: name.count, first: ASCII.lowercased(name[0]))
+    for candidate in [candidates.0, candidates.1, candidates.2] where candidate != .other {
+      if ASCII.equalIgnoringCase(name, candidate.text) {
+        self = candidate
+        return
+      }
+    }
+  }
+
+  /// At most three known names share a length and a first letter.
+  @inline(__always)
+  private static func candidates(count: Int, first: UInt8) -> (FieldName, FieldName, FieldName) {
+    switch (count, first) {
+    case (2, 0x74): (.te, .other, .other)
+    case (3, 0x76): (.via, .other, .other)
+    case (4, 0x64): (.date, .other, .other)
+    case (4, 0x65): (.etag, .other, .other)
+    case (4, 0x68): (.host, .other, .other)
+    case (4, 0x76): (.vary, .other, .other)
+    case (5, 0x61): (.allow, .other, .other)
+    case (5, 0x72): (.range, .other, .other)
+    case (6, 0x61): (.accept, .other, .other)
+    case (6, 0x63): (.cookie, .other, .other)
+    case (6, 0x64): (.digest, .other, .other)
+    case (6, 0x65): (.expect, .other, .other)
+    case (6, 0x73): (.server, .other, .other)
+    case (7, 0x74): (.trailer, .other, .other)
+    case (7, 0x75): (.upgrade, .other, .other)
+    case (8, 0x6C): (.location, .other, .other)
+    case (9, 0x66): (.forwarded, .other, .other)
+    case (10, 0x63): (.connection, .other, .other)
+    case (10, 0x6B): (.keepAlive, .other, .other)
+    case (10, 0x73): (.setCookie, .other, .other)
+    case (10, 0x75): (.userAgent, .other, .other)
+    case (11, 0x63): (.contentMD5, .other, .other)
+    case (11, 0x72): (.retryAfter, .other, .other)
+    case (12, 0x63): (.contentType, .other, .other)
+    case (12, 0x67): (.grpcTimeout, .other, .other)
+    case (12, 0x78): (.xRequestId, .other, .other)
+    case (13, 0x61): (.authorization, .acceptRanges, .other)
+    case (13, 0x63): (.cacheControl, .other, .other)
+    case (13, 0x69): (.ifNoneMatch, .other, .other)
+    case (14, 0x63): (.contentLength, .other, .other)
+    case (14, 0x68): (.http2Settings, .other, .other)
+    case (15, 0x61): (.acceptEncoding, .other, .other)
+    case (15, 0x78): (.xForwardedFor, .other, .other)
+    case (16, 0x63): (.contentEncoding, .other, .other)
+    case (16, 0x70): (.proxyConnection, .other, .other)
+    case (16, 0x77): (.wwwAuthenticate, .other, .other)
+    case (16, 0x78): (.xForwardedHost, .other, .other)
+    case (17, 0x74): (.transferEncoding, .other, .other)
+    case (17, 0x78): (.xForwardedProto, .other, .other)
+    case (18, 0x63): (.connectTimeoutMs, .other, .other)
+    case (18, 0x70): (.proxyAuthenticate, .other, .other)
+    case (19, 0x70): (.proxyAuthorization, .other, .other)
+    case (23, 0x63): (.connectAcceptEncoding, .other, .other)
+    case (24, 0x63): (.connectProtocolVersion, .connectContentEncoding, .other)
+    default: (.other, .other, .other)
+    }
+  }
+}

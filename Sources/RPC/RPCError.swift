@@ -1,0 +1,78 @@
+/// Why a call ended without a message: the one form in which errors cross the hub.
+///
+/// Backends read their protocol's errors into it, faces write it in the caller's protocol, and every local refusal
+/// (limits, no upstream, bad JSON) is one.
+package struct RPCError: Error, Sendable {
+  package var code: Code
+  package var message: String
+  package var details: [ErrorDetail]
+  /// The status to answer over HTTP where it says more than the code does: 405, 413, 414, 415, 431. Nil: the code's.
+  package var httpStatus: Int?
+  /// Further response headers (`allow`, `accept-post`, `retry-after`), names in lower case.
+  package var headers: [(name: String, value: String)]
+  /// For the log only: an excerpt of what an upstream sent, an inner cause.
+  package var logDetail: String
+
+  package init(
+    _ code: Code, _ message: String, details: [ErrorDetail] = [], httpStatus: Int? = nil,
+    headers: [(name: String, value: String)] = [], logDetail: String = ""
+  ) {
+    self.code = code
+    self.message = message
+    self.details = details
+    self.httpStatus = httpStatus
+    self.headers = headers
+    self.logDetail = logDetail
+  }
+
+  /// A client's fault in one field, with a `google.rpc.BadRequest` detail that names it.
+  ///
+  /// - Parameter field: the field's path as the client spelt it (`parcel.items[3].weightG`); empty for the whole body.
+  package static func badRequest(field: String, _ description: String) -> RPCError {
+    let message = field.isEmpty ? description : "\(field): \(description)"
+    return RPCError(
+      .invalidArgument, message,
+      details: [ErrorDetail.badRequest([(field: field, description: description)])])
+  }
+}
+
+/// One detail of an error: a message by its type's full name and its wire bytes.
+package struct ErrorDetail: Sendable, Equatable {
+  /// The full name without `type.googleapis.com/`.
+  package var typeName: String
+  package var value: [UInt8]
+
+  package init(typeName: String, value: [UInt8]) {
+    self.typeName = typeName
+    self.value = value
+  }
+
+  /// `google.rpc.BadRequest`: repeated field_violations = 1 of {field = 1, description = 2}.
+  package static func badRequest(_ violations: [(field: String, description: String)]) -> ErrorDetail {
+    var value: [UInt8] = []
+    for violation in violations {
+      var inner: [UInt8] = []
+      if !violation.field.isEmpty { appendString(1, violation.field, to: &inner) }
+      appendString(2, violation.description, to: &inner)
+      value.append(0x0A)
+      appendVarint(inner.count, to: &value)
+      value += inner
+    }
+    return ErrorDetail(typeName: "google.rpc.BadRequest", value: value)
+  }
+
+  private static func appendString(_ number: UInt8, _ text: String, to bytes: inout [UInt8]) {
+    bytes.append(number << 3 | 2)
+    appendVarint(text.utf8.count, to: &bytes)
+    bytes += text.utf8
+  }
+
+  private static func appendVarint(_ value: Int, to bytes: inout [UInt8]) {
+    var rest = UInt(value)
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+}
