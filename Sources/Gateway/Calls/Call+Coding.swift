@@ -1,0 +1,98 @@
+import Bytes
+import Compression
+import HTTPModel
+import RPC
+
+/// Content codings of the two sides.
+extension Call {
+  /// Answers smaller than this are not worth compressing.
+  private static let compressionMinimum = 1024
+  private static let supported = "gzip, br, zstd, identity"
+
+  /// The coding of the request body.
+  func requestCoding() throws(RPCError) -> ContentCoding {
+    guard let index = head.fields.firstIndex(of: .contentEncoding) else { return .identity }
+    return try coding(named: head.fields.text(at: index))
+  }
+
+  /// A coding by its name; an unknown one is the client's fault, told in its protocol.
+  func coding(named name: String) throws(RPCError) -> ContentCoding {
+    if name.isEmpty { return .identity }
+    if let coding = ContentCoding(name: Array(name.utf8).span) { return coding }
+    throw RPCError(
+      .unimplemented, "unknown content coding \"\(name.prefix(40))\"; supported: \(Self.supported)",
+      httpStatus: face.kind == .rest ? 415 : nil, headers: [("accept-encoding", Self.supported)])
+  }
+
+  func decompress(_ body: Span<UInt8>, as coding: ContentCoding, into output: inout ByteBuffer) throws(RPCError) {
+    do throws(CompressionError) {
+      try Decompressor.decompress(body, as: coding, limit: worker.limits.message, into: &output)
+    } catch {
+      switch error {
+      case .tooLarge(let limit):
+        throw RPCError(
+          .resourceExhausted, "the message is larger than the limit of \(limit) bytes",
+          httpStatus: face.kind == .rest ? 413 : nil)
+      case .malformed(let reason):
+        throw RPCError(.invalidArgument, "the body is no valid \(coding.rawValue): \(reason)")
+      }
+    }
+  }
+
+  /// The coding of an upstream's answer.
+  func replyCoding(_ head: ResponseHead) throws(RPCError) -> ContentCoding {
+    guard let index = head.fields.firstIndex(of: .contentEncoding) else { return .identity }
+    let name = head.fields.text(at: index)
+    if let coding = ContentCoding(name: Array(name.utf8).span) { return coding }
+    throw RPCError(.internal, "the upstream's answer has an unknown content coding", httpStatus: 502, logDetail: name)
+  }
+
+  func decompressReply(_ body: Span<UInt8>, as coding: ContentCoding, into output: inout ByteBuffer) throws(RPCError) {
+    do throws(CompressionError) {
+      try Decompressor.decompress(body, as: coding, limit: worker.limits.message, into: &output)
+    } catch {
+      throw RPCError(
+        .internal, "the upstream's answer cannot be decompressed", httpStatus: 502, logDetail: "\(error)")
+    }
+  }
+
+  /// Compresses an answer of our own making by what the caller accepts.
+  func compress(_ answer: Answer) {
+    guard answer.body.count >= Self.compressionMinimum else { return }
+    addVary(answer.fields)
+    var accepted: [String] = []
+    for index in head.fields.indices {
+      let entry = head.fields.entry(at: index)
+      if entry.name == .acceptEncoding, !entry.isRemoved { accepted.append(head.fields.text(at: index)) }
+    }
+    guard !accepted.isEmpty, let coding = AcceptEncoding.choose(accepted, from: [.gzip, .br, .zstd, .identity]),
+      coding != .identity
+    else { return }
+    var small = ByteBuffer()
+    do throws(CompressionError) {
+      try answer.body.withSpan { (body) throws(CompressionError) in
+        try Compressor.compress(body, as: coding, into: &small)
+      }
+    } catch {
+      // The answer as it is serves the caller as well.
+      worker.log(.warning, "an answer could not be compressed: \(error)")
+      return
+    }
+    guard small.count < answer.body.count else { return }
+    swap(&answer.body, &small)
+    answer.fields.append(.contentEncoding, coding.rawValue)
+  }
+
+  private func addVary(_ fields: FieldBlock) {
+    for index in fields.indices where fields.entry(at: index).name == .vary && !fields.entry(at: index).isRemoved {
+      if fields.text(at: index).lowercased().contains("accept-encoding") { return }
+    }
+    fields.append(.vary, "Accept-Encoding")
+  }
+
+  /// Members that the schema does not know were dropped: they are counted.
+  func reportUnknownFields(_ paths: [String]) {
+    guard let route else { return }
+    for path in paths { worker.metrics.unknownField(route.plan, path, shard: worker.index) }
+  }
+}

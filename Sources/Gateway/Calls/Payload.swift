@@ -1,0 +1,15 @@
+import Bytes
+import RPC
+
+/// One message as bytes of a codec: the hub's form, shared by the attempts of a call and never changed once made.
+final class Payload {
+  var buffer = ByteBuffer()
+  /// How ``buffer`` is to be read.
+  var codec = MessageCodec.proto
+
+  init() {}
+
+  func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+    try buffer.withSpan(nil, body)
+  }
+}

@@ -1,0 +1,155 @@
+import Bytes
+import EventLoops
+import HTTP1
+import HTTPModel
+import RPC
+
+extension ClientConnection {
+  /// How much of following requests is read ahead while a call runs.
+  private static let readAhead = 64 << 10
+
+  /// Handles what has been read, until more is needed or somebody has to go first.
+  func process() {
+    guard !isProcessing else { return }
+    isProcessing = true
+    var buffer = ByteBuffer()
+    swap(&buffer, &input)
+    do {
+      while try step(&buffer) {}
+    } catch {
+      refuse(error)
+      buffer.removeAll()
+    }
+    isProcessing = false
+    if buffer.isEmpty || phase == .closed {
+      worker.give(buffer)
+    } else {
+      swap(&buffer, &input)
+      if phase == .reply { setReadsPaused(input.count > Self.readAhead) }
+    }
+  }
+
+  private func step(_ buffer: inout ByteBuffer) throws(HTTP1Error) -> Bool {
+    switch phase {
+    case .head:
+      guard !buffer.isEmpty else { return false }
+      if !parser.hasBegun { requestBegins() }
+      guard try parser.parse(&buffer, into: head) else { return false }
+      try beginCall()
+      return true
+    case .body:
+      guard mayReceive, !readsPaused else { return false }
+      switch try reader.next(&buffer, trailers: trailers) {
+      case .needsMore: return false
+      case .data(let count):
+        rateWindowBytes += count
+        if let call { call.received(&buffer, count) } else { buffer.consume(count) }
+        return true
+      case .end:
+        phase = .reply
+        call?.receivedEnd(trailers)
+        return true
+      }
+    case .tunnel:
+      guard !buffer.isEmpty, !readsPaused, let call else { return false }
+      call.received(&buffer, buffer.count)
+      return true
+    case .discard:
+      buffer.removeAll()
+      return false
+    case .reply, .closed: return false
+    }
+  }
+
+  private func requestBegins() {
+    requestStartedAt = worker.loop.now
+    arm(requestStartedAt + worker.timeouts.requestHead)
+  }
+
+  /// The head is there: finds out what it asks for and begins the call.
+  private func beginCall() throws(HTTP1Error) {
+    let framing = try MessageFraming.ofRequest(head)
+    options = HopByHop.remove(from: head.fields)
+    requests += 1
+    sentHead = false
+    suppressesBody = head.method == .head
+    let limit = worker.limits.requestsPerConnection
+    closesAfterAnswer =
+      head.version == .http10 || !ConnectionPersistence.isPersistent(version: head.version, options: options)
+      || limit > 0 && requests >= limit || isPastItsAge
+    reader = BodyReader(framing: framing, limits: worker.headLimits)
+    trailers.removeAll()
+    owesContinue = options.expectsContinue && framing != .none
+    mayReceive = false
+    phase = framing == .none ? .reply : .body
+    let call = worker.makeCall(client: self, head: head, options: options, framing: framing)
+    self.call = call
+    call.begin()
+    if let deadline = self.call?.deadline { arm(deadline) }
+  }
+
+  private var isPastItsAge: Bool {
+    let age = worker.timeouts.connectionAge
+    return age > .zero && worker.loop.now >= openedAt + age
+  }
+
+  /// Answers what is no acceptable HTTP: in JSON, and the connection ends.
+  private func refuse(_ error: HTTP1Error) {
+    worker.metrics.malformed(error, shard: worker.index)
+    if let call {
+      // The body went wrong under a running call.
+      call.clientBroke(RPCError(.invalidArgument, error.reason, httpStatus: error.status))
+      if phase != .closed, phase != .discard { endAfterFlush() }
+      return
+    }
+    let answer = Answer()
+    ErrorAnswers.write(RPCError(.invalidArgument, error.reason, httpStatus: error.status), into: answer)
+    suppressesBody = false
+    closesAfterAnswer = true
+    sendHead(status: error.status, fields: answer.fields, framing: .length(answer.body.count), endsCall: true)
+    sendBody(&answer.body, answer.body.count)
+    worker.logRefused(self, status: error.status, reason: error.reason)
+    endAfterFlush()
+  }
+
+  // MARK: From the call
+
+  var hasReceivedAll: Bool { phase != .body }
+
+  func startReceiving() {
+    guard !mayReceive else { return }
+    mayReceive = true
+    guard phase == .body else { return }
+    if owesContinue {
+      owesContinue = false
+      output.append("HTTP/1.1 100 Continue\r\n\r\n")
+      scheduleFlush()
+    }
+    rateWindowStart = worker.loop.now
+    rateWindowBytes = 0
+    arm(rateWindowStart + Self.rateWindow)
+    if !isProcessing { processLater() }
+  }
+
+  func pauseReceiving() { setReadsPaused(true) }
+
+  func resumeReceiving() {
+    guard readsPaused else { return }
+    rateWindowStart = worker.loop.now
+    rateWindowBytes = 0
+    setReadsPaused(false)
+    if !isProcessing { processLater() }
+  }
+
+  /// The input is looked at again when the tick ends: epoll will not report what has been read already.
+  func processLater() {
+    guard !input.isEmpty else { return }
+    scheduleFlush()
+  }
+
+  func becomeTunnel() {
+    phase = .tunnel
+    mayReceive = true
+    if !isProcessing { processLater() }
+  }
+}

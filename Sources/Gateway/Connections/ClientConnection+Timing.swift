@@ -1,0 +1,98 @@
+import EventLoops
+import HTTP1
+import RPC
+
+extension ClientConnection {
+  /// Over how long the minimum rate of a request body is measured.
+  static let rateWindow: Duration = .seconds(5)
+  /// How long bytes are dropped after the last answer, before the connection is closed over them.
+  static let lingering: Duration = .seconds(2)
+
+  /// Makes sure that the one timer fires at this moment at the latest.
+  ///
+  /// Deadlines that move later cost nothing: the timer fires early, looks, and is set again.
+  func arm(_ moment: Instant) {
+    if let timerAt, timerAt <= moment { return }
+    timerAt = moment
+    timer.schedule(at: moment)
+  }
+
+  func timeIsUp() {
+    timerAt = nil
+    let now = worker.loop.now
+    switch phase {
+    case .head: checkHead(now)
+    case .body, .reply, .tunnel: checkCall(now)
+    case .discard: close()
+    case .closed: break
+    }
+  }
+
+  private func checkHead(_ now: Instant) {
+    guard parser.hasBegun else {
+      let end = lastProgress + worker.timeouts.idle
+      if now >= end { close() } else { arm(end) }
+      return
+    }
+    let end = requestStartedAt + worker.timeouts.requestHead
+    guard now >= end else {
+      arm(end)
+      return
+    }
+    refuseSlow()
+  }
+
+  private func refuseSlow() {
+    worker.metrics.slowClients.add(1, shard: worker.index)
+    let answer = Answer()
+    let error = RPCError(.deadlineExceeded, "the request head did not arrive in time", httpStatus: 408)
+    ErrorAnswers.write(error, into: answer)
+    suppressesBody = false
+    closesAfterAnswer = true
+    sendHead(status: 408, fields: answer.fields, framing: .length(answer.body.count), endsCall: true)
+    sendBody(&answer.body, answer.body.count)
+    endAfterFlush()
+  }
+
+  private func checkCall(_ now: Instant) {
+    guard let call else { return }
+    if let deadline = call.deadline {
+      if now >= deadline {
+        call.deadlinePassed()
+        return
+      }
+      arm(deadline)
+    }
+    let stall = lastProgress + worker.timeouts.streamIdle
+    if call.deadline == nil {
+      if now >= stall {
+        call.stalled()
+        return
+      }
+      arm(stall)
+    }
+    guard phase == .body, mayReceive, !readsPaused else {
+      if phase == .body { arm(now + Self.rateWindow) }
+      return
+    }
+    checkBody(call, now)
+  }
+
+  private func checkBody(_ call: Call, _ now: Instant) {
+    if call.buffersRequest, now >= requestStartedAt + worker.timeouts.requestBody {
+      worker.metrics.slowClients.add(1, shard: worker.index)
+      call.fail(RPCError(.deadlineExceeded, "the request body did not arrive in time", httpStatus: 408))
+      return
+    }
+    if now >= rateWindowStart + Self.rateWindow {
+      if worker.limits.bodyRate > 0, rateWindowBytes < worker.limits.bodyRate * 5 {
+        worker.metrics.slowClients.add(1, shard: worker.index)
+        call.fail(RPCError(.deadlineExceeded, "the request body arrives too slowly", httpStatus: 408))
+        return
+      }
+      rateWindowStart = now
+      rateWindowBytes = 0
+    }
+    arm(rateWindowStart + Self.rateWindow)
+  }
+}

@@ -1,0 +1,123 @@
+import Bytes
+import EventLoops
+import HTTP1
+import HTTPModel
+
+extension ClientConnection: ClientStream {
+  var isCongested: Bool { output.count > Watermark.high }
+
+  func sendInterim(_ head: ResponseHead) {
+    guard phase != .closed, !sentHead, self.head.version == .http11 else { return }
+    HeadWriter.response(status: head.status, fields: head.fields, framing: .none, closing: false, into: &output)
+    scheduleFlush()
+  }
+
+  func sendHead(status: Int, fields: FieldBlock, framing: BodyFraming, endsCall: Bool) {
+    guard phase != .closed else { return }
+    sentHead = true
+    var framing = framing
+    if framing == .chunked, head.version == .http10 { framing = .untilClose }
+    if framing == .untilClose, !suppressesBody {
+      // A body of unknown length: chunked where the client knows that, else ended by closing.
+      if head.version == .http10 { closesAfterAnswer = true } else { framing = .chunked }
+    }
+    if worker.isDraining || endsCall && phase == .body { closesAfterAnswer = true }
+    answerFraming = framing
+    let shown: BodyFraming = suppressesBody && framing == .untilClose ? .none : framing
+    HeadWriter.response(status: status, fields: fields, framing: shown, closing: closesAfterAnswer, into: &output)
+    scheduleFlush()
+  }
+
+  func sendBody(_ buffer: inout ByteBuffer, _ count: Int) {
+    guard phase != .closed, !suppressesBody else {
+      buffer.consume(count)
+      return
+    }
+    BodyFramer.frame(&buffer, count, as: answerFraming, into: &output)
+    if isCongested { wasCongested = true }
+    scheduleFlush()
+  }
+
+  func sendEnd(trailers: FieldBlock?) {
+    guard phase != .closed, !suppressesBody else { return }
+    BodyFramer.frameEnd(trailers, as: answerFraming, into: &output)
+    scheduleFlush()
+  }
+
+  func abort() {
+    call = nil
+    close()
+  }
+
+  /// The call is over: the next request may be looked at, or the connection ends.
+  func callEnded() {
+    call = nil
+    switch phase {
+    case .reply where !closesAfterAnswer:
+      phase = .head
+      parser = RequestHeadParser(limits: worker.headLimits)
+      head.removeAll()
+      arm(worker.loop.now + worker.timeouts.idle)
+      setReadsPaused(false)
+      if !isProcessing { processLater() }
+    case .closed: break
+    default: endAfterFlush()
+    }
+  }
+
+  /// No more requests: closes when everything is written. What the client still sends is read and dropped for a
+  /// while, because closing on unread bytes would take the answer away from it.
+  func endAfterFlush() {
+    guard phase != .closed else { return }
+    phase = .discard
+    setReadsPaused(false)
+    arm(worker.loop.now + Self.lingering)
+    scheduleFlush()
+  }
+
+  func scheduleFlush() {
+    guard !isFlushing else { return }
+    isFlushing = true
+    worker.loop.flushAtTickEnd(self)
+  }
+
+  func flush() {
+    isFlushing = false
+    guard phase != .closed else { return }
+    if !output.isEmpty {
+      switch socket?.write(from: &output) ?? .closed {
+      case .transferred: lastProgress = worker.loop.now
+      case .wouldBlock: break
+      case .closed, .failed:
+        let call = call
+        self.call = nil
+        close()
+        call?.clientLeft()
+        return
+      }
+    }
+    let blocked = !output.isEmpty
+    if blocked != wantsWritable {
+      wantsWritable = blocked
+      updateInterest()
+    }
+    if wasCongested, output.count <= Watermark.low {
+      wasCongested = false
+      call?.clientDrained()
+    }
+    guard phase != .closed else { return }
+    if !blocked {
+      worker.recycle(&output)
+      if phase == .discard { finishWriting() }
+    }
+    if !input.isEmpty { process() }
+  }
+
+  private func finishWriting() {
+    guard reader.isComplete, input.isEmpty else {
+      socket?.shutdownWriting()
+      return
+    }
+    close()
+  }
+}

@@ -1,0 +1,142 @@
+import Bytes
+import EventLoops
+import HTTP1
+import HTTPModel
+
+/// One HTTP/1.x connection of a client: reads requests one after the other and carries one call at a time.
+///
+/// Requests that come ahead of the answer (pipelining) wait in the input. An idle connection holds no buffers. What is
+/// read is handled outside of `self` (see ``process()``), because a call may close the connection at any moment.
+final class ClientConnection: ReadinessHandler, TickFlushing {
+  enum Phase {
+    /// Before or inside a request head.
+    case head
+    case body
+    /// The request is read; its answer is not yet sent.
+    case reply
+    case tunnel
+    /// The last answer is sent or on its way; what still comes is dropped.
+    case discard
+    case closed
+  }
+
+  let worker: Worker
+  let listener: ListenerState
+  let remoteAddress: SocketAddress
+  /// Place in the worker's table.
+  var slot = -1
+  var socket: Socket?
+  var registration: Registration?
+  var phase = Phase.head
+
+  var input = ByteBuffer()
+  var output = ByteBuffer()
+  var parser: RequestHeadParser
+  var reader: BodyReader
+  let head = RequestHead()
+  let trailers = FieldBlock()
+  var options = ConnectionOptions()
+  var call: Call?
+  var requests = 0
+
+  // What may be read and written now.
+  var readsPaused = false
+  var wantsWritable = false
+  var isProcessing = false
+  var isFlushing = false
+  var wasCongested = false
+  var mayReceive = false
+  var owesContinue = false
+
+  // The answer under way.
+  var answerFraming = BodyFraming.none
+  var suppressesBody = false
+  var closesAfterAnswer = false
+  var sentHead = false
+
+  // Times.
+  let openedAt: Instant
+  var lastProgress: Instant
+  var requestStartedAt: Instant
+  var rateWindowStart: Instant
+  var rateWindowBytes = 0
+  var timerAt: Instant?
+  lazy var timer = Timer(loop: worker.loop) { [weak self] in self?.timeIsUp() }
+
+  init(worker: Worker, listener: ListenerState, socket: consuming Socket, remoteAddress: SocketAddress)
+    throws(SystemError)
+  {
+    self.worker = worker
+    self.listener = listener
+    self.remoteAddress = remoteAddress
+    parser = RequestHeadParser(limits: worker.headLimits)
+    reader = BodyReader(framing: .none, limits: worker.headLimits)
+    let now = worker.loop.now
+    openedAt = now
+    lastProgress = now
+    requestStartedAt = now
+    rateWindowStart = now
+    let descriptor = socket.descriptor
+    self.socket = consume socket
+    registration = try worker.loop.register(descriptor, [.readable], handler: self)
+    arm(now + worker.timeouts.idle)
+  }
+
+  /// Whether no request is under way, not even its first byte.
+  var isIdle: Bool { phase == .head && input.isEmpty && output.isEmpty }
+
+  // MARK: Readiness
+
+  func ready(_ readiness: Readiness) {
+    if readiness.contains(.writable), phase != .closed { flush() }
+    guard phase != .closed else { return }
+    let gone = readiness.contains(.hangUp) || readiness.contains(.error)
+    guard readiness.contains(.readable) || gone, !readsPaused || gone else { return }
+    worker.lendBuffer(to: &input)
+    switch socket?.read(into: &input, room: worker.readRoom) ?? .closed {
+    case .transferred:
+      lastProgress = worker.loop.now
+      process()
+    case .wouldBlock: worker.recycle(&input)
+    case .closed, .failed: clientLeft()
+    }
+  }
+
+  /// The client closed or reset the connection: the call is cancelled, and with it what it asked of upstreams.
+  private func clientLeft() {
+    let call = call
+    self.call = nil
+    close()
+    call?.clientLeft()
+  }
+
+  func close() {
+    guard phase != .closed else { return }
+    phase = .closed
+    timer.cancel()
+    if let registration { worker.loop.deregister(registration) }
+    registration = nil
+    socket = nil
+    worker.recycle(&input)
+    worker.recycle(&output)
+    worker.closed(self)
+  }
+
+  func updateInterest() {
+    guard let registration else { return }
+    var interest: Readiness = readsPaused ? [] : [.readable]
+    if wantsWritable { interest.insert(.writable) }
+    worker.loop.change(registration, to: interest)
+  }
+
+  func setReadsPaused(_ paused: Bool) {
+    guard paused != readsPaused else { return }
+    readsPaused = paused
+    updateInterest()
+  }
+
+  /// The process is to end: an idle connection goes at once, a busy one says so in its answer.
+  func drain() {
+    if isIdle { close() }
+  }
+}

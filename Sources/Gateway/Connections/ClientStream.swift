@@ -1,0 +1,31 @@
+import Bytes
+import EventLoops
+import HTTP1
+import HTTPModel
+
+/// The client's end of one exchange as a call sees it, whatever the HTTP version.
+protocol ClientStream: AnyObject {
+  var remoteAddress: SocketAddress { get }
+  /// Whether the request body has been delivered whole.
+  var hasReceivedAll: Bool { get }
+  /// Whether more should not be sent until ``Call/clientDrained()``.
+  var isCongested: Bool { get }
+
+  /// The body may come now; the client is told to go on if it waits for that (`100 Continue`).
+  func startReceiving()
+  func pauseReceiving()
+  func resumeReceiving()
+
+  func sendInterim(_ head: ResponseHead)
+  /// - Parameter endsCall: whether nothing more of the request is wanted, so that an unread body ends the connection.
+  func sendHead(status: Int, fields: FieldBlock, framing: BodyFraming, endsCall: Bool)
+  /// Takes and consumes the first `count` bytes of the buffer.
+  func sendBody(_ buffer: inout ByteBuffer, _ count: Int)
+  func sendEnd(trailers: FieldBlock?)
+  /// From now on bytes pass as they are, both ways.
+  func becomeTunnel()
+  /// Ends the exchange so that the client sees that the answer is not whole.
+  func abort()
+  /// The call is over and everything is sent.
+  func callEnded()
+}

@@ -1,0 +1,69 @@
+import Configuration
+import ProtoJSON
+import ProtobufSchema
+import REST
+
+/// The plan of one RPC method: its faces, its backends, how it is translated. Immutable, shared by all loops.
+final class Route: Sendable {
+  let index: Int
+  let service: String
+  let method: String
+  /// `/pkg.Service/Method`, without the prefix.
+  let procedure: String
+  let type: MethodType
+  let settings: RouteSettings
+  let stage: StageCell
+  /// Indices into ``Snapshot/upstreams``.
+  let restUpstream: Int?
+  let rpcUpstream: Int?
+  /// One for each REST binding; the first is used towards a REST backend.
+  let bindings: [RESTBinding]
+  /// For metrics and logs, one for each binding: the template as clients see it, with the prefix.
+  let templates: [String]
+  /// ProtoJSON as the specification has it: Connect clients and Connect backends.
+  let codec: JSONCodec
+  /// With the route's legacy profile: REST clients and REST backends.
+  let profileCodec: JSONCodec
+  let errorFormat: RESTErrors.ErrorFormat
+  let interceptors: [any Interceptor]
+
+  init(
+    index: Int, service: String, type: MethodType, settings: RouteSettings, stage: StageCell, restUpstream: Int?,
+    rpcUpstream: Int?, bindings: [RESTBinding], templates: [String], codec: JSONCodec, profileCodec: JSONCodec,
+    interceptors: [any Interceptor]
+  ) {
+    self.index = index
+    self.service = service
+    self.type = type
+    self.settings = settings
+    self.stage = stage
+    self.restUpstream = restUpstream
+    self.rpcUpstream = rpcUpstream
+    self.bindings = bindings
+    self.templates = templates
+    self.codec = codec
+    self.profileCodec = profileCodec
+    self.interceptors = interceptors
+    method = type.name
+    procedure = "/\(service)/\(type.name)"
+    errorFormat =
+      switch settings.errorFormat {
+      case .status: .status
+      case .google: .google
+      case .problem: .problem
+      case .connect: .connect
+      }
+  }
+
+  var isStreaming: Bool { type.isClientStreaming || type.isServerStreaming }
+  /// Whether Connect GET may be used (Connect protocol, Unary-Get-Request).
+  var allowsGet: Bool { type.idempotency == .noSideEffects && !isStreaming }
+
+  func upstream(of side: StageDecision.Side) -> Int? {
+    switch side {
+    case .rest: restUpstream
+    case .rpc: rpcUpstream
+    case .none: nil
+    }
+  }
+}

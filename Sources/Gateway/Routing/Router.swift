@@ -1,0 +1,94 @@
+import Bytes
+import HTTPModel
+import REST
+import RPC
+
+/// What a request is for; found once, from its head alone.
+enum RouteDecision {
+  /// An RPC face of a route.
+  case procedure(route: Int, ProcedureRequest)
+  /// A REST face; the captures are in the router's scratch until the next request.
+  case rest(route: Int, binding: Int)
+  case fallback(upstream: Int)
+  /// No route, and the answer that says so.
+  case refused(RPCError)
+}
+
+/// Matches requests against a snapshot. One for each loop, because it keeps scratch space.
+final class Router {
+  /// Ranges into the request's path, one for each capture of the matched template.
+  private(set) var captures: [Range<Int>] = []
+  private var variant = ByteBuffer()
+  private var variantCaptures: [Range<Int>] = []
+
+  func route(_ head: RequestHead, in snapshot: Snapshot) -> RouteDecision {
+    head.withPath { path in
+      head.authority.withSpan { authority in route(head, path, authority, snapshot) }
+    }
+  }
+
+  private func route(
+    _ head: RequestHead, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
+  ) -> RouteDecision {
+    var allowed: [String] = []
+    var refusedProcedure: RouteDecision?
+    for group in snapshot.groups where group.serves(authority) {
+      if let index = group.procedures.route(for: path) {
+        let request = ProcedureRequest.classify(head, allowsGet: snapshot.routes[index].allowsGet)
+        let decision = RouteDecision.procedure(route: index, request)
+        switch request {
+        case .methodNotAllowed, .unsupportedMediaType: refusedProcedure = refusedProcedure ?? decision
+        default: return decision
+        }
+      }
+      switch group.trie.match(method: head.method, path: path, captures: &captures) {
+      case .matched(let target):
+        let (route, binding) = group.targets[target]
+        return .rest(route: route, binding: binding)
+      case .methodNotAllowed(let methods): allowed += methods
+      case .notFound: break
+      }
+    }
+    if let refusedProcedure { return refusedProcedure }
+    return unmatched(head, path, authority, snapshot, allowed: allowed)
+  }
+
+  /// No route: the fallback, unless a lenient backend behind it could read the path as one of a described route.
+  private func unmatched(
+    _ head: RequestHead, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot, allowed: [String]
+  ) -> RouteDecision {
+    if let fallback = snapshot.fallback {
+      if meetsRouteWhenNormalized(head.method, path, authority, snapshot) {
+        return .refused(
+          RPCError(.notFound, "no route for this spelling of the path; write it without doubled or trailing "
+            + "slashes, dot segments and escaped slashes", httpStatus: 404))
+      }
+      return .fallback(upstream: fallback)
+    }
+    if !allowed.isEmpty {
+      let methods = Set(allowed).sorted()
+      return .refused(
+        RPCError(
+          .unimplemented, "\(head.method.name) is not allowed here; allowed: \(methods.joined(separator: ", "))",
+          httpStatus: 405, headers: [("allow", methods.joined(separator: ", "))]))
+    }
+    return .refused(RPCError(.notFound, "no route for \(head.method.name) on this path", httpStatus: 404))
+  }
+
+  private func meetsRouteWhenNormalized(
+    _ method: HTTPMethod, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
+  ) -> Bool {
+    variant.removeAll()
+    guard PathVariants.normalized(path, into: &variant) else { return false }
+    return variant.withSpan { normal in
+      for group in snapshot.groups where group.serves(authority) {
+        if group.procedures.route(for: normal) != nil { return true }
+        switch group.trie.match(method: method, path: normal, captures: &variantCaptures) {
+        case .notFound: break
+        case .matched, .methodNotAllowed: return true
+        }
+      }
+      return false
+    }
+  }
+}

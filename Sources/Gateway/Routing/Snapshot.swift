@@ -1,0 +1,42 @@
+import Configuration
+import HTTP1
+import ProtoJSON
+
+/// Everything that a request needs to know of the configuration, compiled: immutable, published whole.
+///
+/// A request keeps the snapshot that it began with. Only plans live here; what changes while running (pools, stages,
+/// counters) lives in registries under stable names and is adopted by the next snapshot.
+final class Snapshot: Sendable {
+  let generation: Int
+  let configuration: GatewayConfiguration
+  let routes: [Route]
+  let groups: [RouteGroup]
+  /// By index; routes and the fallback refer to these.
+  let upstreams: [UpstreamConfiguration]
+  /// Index of the upstream for what no route matches.
+  let fallback: Int?
+  /// Run on calls that no route has.
+  let interceptors: [any Interceptor]
+  /// Renders error details where there is no route.
+  let errorCodec: JSONCodec
+  let headLimits: HeadLimits
+
+  init(
+    generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
+    interceptors: [any Interceptor], errorCodec: JSONCodec
+  ) {
+    self.generation = generation
+    self.configuration = configuration
+    self.routes = routes
+    self.groups = groups
+    upstreams = configuration.upstreams
+    self.fallback = fallback
+    self.interceptors = interceptors
+    self.errorCodec = errorCodec
+    var limits = HeadLimits()
+    limits.maximumBytes = configuration.limits.header
+    limits.maximumFields = configuration.limits.fields
+    limits.maximumTarget = configuration.limits.target
+    headLimits = limits
+  }
+}

@@ -1,0 +1,62 @@
+import HTTPModel
+import RPC
+
+/// Which fields of a head are the application's, to be carried across a translation, and which belong to the framing,
+/// coding or protocol of one side.
+enum MetadataCarrying {
+  /// Copies the caller's metadata to an upstream request that is written anew.
+  ///
+  /// Hop-by-hop fields were removed when the head was read.
+  static func copyRequest(_ fields: FieldBlock, to target: FieldBlock) {
+    for index in fields.indices {
+      let entry = fields.entry(at: index)
+      guard !entry.isRemoved else { continue }
+      switch entry.name {
+      case .host, .accept, .acceptEncoding, .contentEncoding, .contentLength, .contentMD5, .contentType, .digest,
+        .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .grpcTimeout,
+        .ifNoneMatch, .range:
+        continue
+      case .other where fields.withName(at: index, { Metadata.isReserved($0) }):
+        continue
+      default:
+        target.append(from: fields, at: index)
+      }
+    }
+  }
+
+  /// Copies an upstream's leading metadata to an answer that is written anew.
+  ///
+  /// What describes the old body is left out; a strong entity tag becomes a weak one (RFC 9110 section 8.8.1).
+  static func copyReply(_ fields: FieldBlock, to target: FieldBlock) {
+    for index in fields.indices {
+      let entry = fields.entry(at: index)
+      guard !entry.isRemoved else { continue }
+      switch entry.name {
+      case .acceptRanges, .contentEncoding, .contentLength, .contentMD5, .contentType, .digest, .server,
+        .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .allow:
+        continue
+      case .etag:
+        let tag = fields.text(at: index)
+        target.append(.etag, tag.hasPrefix("W/") ? tag : "W/\(tag)")
+      case .other where fields.withName(at: index, { Metadata.isReserved($0) }):
+        continue
+      default:
+        target.append(from: fields, at: index)
+      }
+    }
+  }
+
+  /// Copies trailing metadata as `Trailer-` headers: framing, routing, cookie and auth names stay behind.
+  static func copyTrailers(_ trailers: FieldBlock, to target: FieldBlock) {
+    for index in trailers.indices {
+      let entry = trailers.entry(at: index)
+      guard !entry.isRemoved else { continue }
+      switch entry.name {
+      case .other where !trailers.withName(at: index, { Metadata.isReserved($0) }), .retryAfter, .etag, .location,
+        .xRequestId, .via, .vary, .date:
+        target.append(from: trailers, at: index, prefix: "trailer-")
+      default: continue
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Bytes
+import Configuration
+import HTTP1
+import HTTPModel
+import RPC
+
+/// A call whose two sides agree: heads are cleaned and forwarded, bodies pass as they are.
+enum PassThrough {
+  /// The caller's request as it goes upstream. The head's own fields are used, so nothing is copied.
+  static func request(for call: Call, upstream: UpstreamConfiguration) -> UpstreamRequest {
+    let head = call.head
+    let fields = head.fields
+    let request = UpstreamRequest(fields: fields)
+    request.method = head.method
+    request.framing = call.requestFraming
+    request.isIdempotent = head.method.isIdempotent || call.route.map { $0.plan.type.idempotency != .unknown } ?? false
+    writeTarget(of: call, towards: upstream, into: &request.target)
+    fields.remove(.host)
+    switch upstream.protocol {
+    case .rest:
+      // The legacy service sees the authority that it always saw.
+      request.authority.append(head.authority)
+    case .connect:
+      fields.remove(.connectTimeoutMs)
+      if let left = call.millisecondsLeft { fields.append(.connectTimeoutMs, decimal: left) }
+    }
+    if call.options.upgradeToWebSocket, head.method == .get, upstream.protocol == .rest {
+      fields.append(.connection, "upgrade")
+      fields.append(.upgrade, "websocket")
+      request.upgrades = true
+    }
+    if call.plans.snapshot.configuration.via { fields.append(.via, "1.1 turnout") }
+    return request
+  }
+
+  private static func writeTarget(
+    of call: Call, towards upstream: UpstreamConfiguration, into target: inout ByteBuffer
+  ) {
+    let prefix = call.route?.plan.settings.prefix.utf8.count ?? 0
+    let strips = prefix > 0 && (upstream.protocol == .connect || call.route?.plan.settings.stripPrefix == true)
+    let from = strips ? Swift.min(prefix, call.head.target.count) : 0
+    target.append(call.head.target, from..<call.head.target.count)
+  }
+
+  /// Cleans an upstream's answer for the caller. Hop-by-hop fields were removed when it was read.
+  static func prepareReply(_ head: ResponseHead, for call: Call) {
+    if call.plans.snapshot.configuration.via { head.fields.append(.via, "1.1 turnout") }
+    guard let face = call.face as? ConnectFace, case .connectGet = face.request else { return }
+    if !head.fields.contains(.vary) { head.fields.append(.vary, "Accept-Encoding") }
+  }
+
+  /// What a REST backend's status says of the call; nil: it went well.
+  static func outcome(ofStatus status: Int) -> Code? {
+    switch status {
+    case ..<400: nil
+    case 400, 406, 415, 422: .invalidArgument
+    case 401: .unauthenticated
+    case 403: .permissionDenied
+    case 404, 410: .notFound
+    case 405, 501: .unimplemented
+    case 408, 504: .deadlineExceeded
+    case 409: .aborted
+    case 412, 428: .failedPrecondition
+    case 413, 429: .resourceExhausted
+    case 416: .outOfRange
+    case 499: .canceled
+    case 500: .internal
+    case 502, 503: .unavailable
+    case 400..<500: .failedPrecondition
+    default: .unknown
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Bytes
+import HTTPModel
+import REST
+import RPC
+
+/// A caller that uses the REST binding of a route.
+struct RESTFace: Face {
+  let binding: Int
+
+  var kind: FaceKind { .rest }
+
+  func checkHead(_ call: Call) throws(RPCError) {}
+
+  func timeout(_ call: Call) throws(RPCError) -> Duration? { nil }
+
+  func decodeRequest(_ call: Call, body: Span<UInt8>) throws(RPCError) -> Payload {
+    guard let route = call.route else { throw RPCError(.internal, "no route") }
+    let payload = Payload()
+    var unknown: [String] = []
+    let contentType = call.head.fields.firstIndex(of: .contentType)
+    try call.head.withPath { (path) throws(RPCError) in
+      try call.head.withQuery { (query) throws(RPCError) in
+        if let contentType {
+          try call.head.fields.withValue(at: contentType) { (type) throws(RPCError) in
+            try decode(call, route.plan, path, query, type, body, &unknown, payload)
+          }
+        } else {
+          try decode(call, route.plan, path, query, nil, body, &unknown, payload)
+        }
+      }
+    }
+    if !unknown.isEmpty { call.reportUnknownFields(unknown) }
+    return payload
+  }
+
+  private func decode(
+    _ call: Call, _ route: Route, _ path: Span<UInt8>, _ query: Span<UInt8>, _ type: Span<UInt8>?,
+    _ body: Span<UInt8>, _ unknown: inout [String], _ payload: Payload
+  ) throws(RPCError) {
+    try route.bindings[binding].decodeRequest(
+      path: path, captures: call.captures, query: query, contentType: type, body: body, unknown: &unknown,
+      into: &payload.buffer)
+  }
+
+  func encodeReply(_ call: Call, _ payload: Payload, into answer: Answer) throws(RPCError) {
+    guard let route = call.route else { throw RPCError(.internal, "no route") }
+    let message = try payload.converted(to: .proto, call)
+    answer.status = route.plan.settings.successStatus
+    let type = try message.withSpan { (wire) throws(RPCError) in
+      try route.plan.bindings[binding].encodeResponse(
+        wire, envelope: route.plan.settings.envelope, into: &answer.body)
+    }
+    MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
+    MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
+    answer.fields.append(.contentType, type)
+    if answer.status == 204 { answer.body.removeAll() }
+    if route.plan.settings.compression { call.compress(answer) }
+  }
+
+  func encodeError(_ call: Call, _ error: RPCError, into answer: Answer) {
+    answer.status = error.httpStatus ?? error.code.httpStatus
+    MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
+    MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
+    let codec = call.route?.plan.profileCodec ?? call.plans.snapshot.errorCodec
+    let type = RESTErrors.write(error, format: call.route?.plan.errorFormat ?? .status, codec: codec, into: &answer.body)
+    answer.fields.append(.contentType, type)
+    for header in error.headers { answer.fields.append(header.name, header.value) }
+  }
+}

@@ -1,0 +1,181 @@
+import Bytes
+import Configuration
+import EventLoops
+
+/// What makes an endpoint the same after a reload.
+struct EndpointIdentity: Hashable {
+  var upstream: String
+  var host: String
+  var port: UInt16
+}
+
+/// The connections of one loop to one endpoint, the attempts that wait for one, and the endpoint's addresses.
+final class EndpointPool {
+  let identity: EndpointIdentity
+  let name: String
+  let authority: ByteBuffer
+  private unowned let worker: Worker
+  private(set) var connectTimeout: Duration
+  private var maxIdle: Int
+  private var maxConnections: Int
+  private let metrics: UpstreamMetrics
+
+  private var idle: [UpstreamConnection] = []
+  private var open: [ObjectIdentifier: UpstreamConnection] = [:]
+  private var waiting: [Attempt] = []
+
+  private var addresses: [SocketAddress] = []
+  private var nextAddress = 0
+  private var addressesExpire = Instant(nanoseconds: 0)
+  private var isResolving = false
+  private var resolving: [Attempt] = []
+  /// How many attempts may wait for a free connection.
+  private static let maximumWaiting = 1024
+
+  init(
+    identity: EndpointIdentity, authority: String, upstream: UpstreamConfiguration, worker: Worker,
+    metrics: UpstreamMetrics
+  ) {
+    self.identity = identity
+    self.worker = worker
+    self.metrics = metrics
+    name = "\(identity.upstream) (\(identity.host):\(identity.port))"
+    self.authority = ByteBuffer(authority.utf8)
+    connectTimeout = upstream.connectTimeout ?? worker.timeouts.connect
+    maxIdle = upstream.maxIdleConnections
+    maxConnections = upstream.maxConnections
+    if let literal = SocketAddress(host: identity.host, port: identity.port) {
+      addresses = [literal]
+      addressesExpire = Instant(nanoseconds: .max)
+    }
+  }
+
+  /// Takes over what a reload changed.
+  func adopt(_ upstream: UpstreamConfiguration) {
+    connectTimeout = upstream.connectTimeout ?? worker.timeouts.connect
+    maxIdle = upstream.maxIdleConnections
+    maxConnections = upstream.maxConnections
+  }
+
+  var hasIdle: Bool { !idle.isEmpty }
+
+  func serve(_ attempt: Attempt, onFreshConnection: Bool) {
+    if !onFreshConnection, let connection = idle.popLast() {
+      metrics.idle.add(-1)
+      metrics.active.add(1)
+      connection.carry(attempt)
+      return
+    }
+    guard open.count < maxConnections else {
+      guard waiting.count < Self.maximumWaiting else {
+        attempt.connectionFailed(nil, UpstreamFailure(kind: .overloaded, reason: "\(name): too many waiting"))
+        return
+      }
+      waiting.append(attempt)
+      return
+    }
+    if worker.loop.now < addressesExpire, !addresses.isEmpty {
+      connect(attempt)
+    } else {
+      resolve(attempt)
+    }
+  }
+
+  /// Forgets an attempt that has no connection yet.
+  func forget(_ attempt: Attempt) {
+    waiting.removeAll { $0 === attempt }
+    resolving.removeAll { $0 === attempt }
+  }
+
+  private func connect(_ attempt: Attempt) {
+    nextAddress = (nextAddress + 1) % addresses.count
+    do {
+      let socket = try Socket.connect(to: addresses[nextAddress])
+      let connection = try UpstreamConnection(
+        endpoint: self, worker: worker, socket: socket, attempt: attempt)
+      open[ObjectIdentifier(connection)] = connection
+      metrics.active.add(1)
+      attempt.assign(connection)
+    } catch {
+      connectFailed()
+      attempt.connectionFailed(nil, UpstreamFailure(kind: .connect, reason: "\(name): \(error)"))
+    }
+  }
+
+  // MARK: Names
+
+  private func resolve(_ attempt: Attempt) {
+    resolving.append(attempt)
+    guard !isResolving else { return }
+    isResolving = true
+    worker.loop.resolver.resolve(host: identity.host, port: identity.port) { [weak self] result in
+      self?.resolved(result)
+    }
+  }
+
+  private func resolved(_ result: Result<(addresses: [SocketAddress], timeToLive: Duration), ResolverError>) {
+    isResolving = false
+    let attempts = resolving
+    resolving = []
+    var fault = "no address"
+    switch result {
+    case .success(let answer) where !answer.addresses.isEmpty:
+      addresses = answer.addresses
+      nextAddress = 0
+      addressesExpire = worker.loop.now + Swift.max(answer.timeToLive, .seconds(1))
+    case .success: break
+    case .failure(let error): fault = "\(error)"
+    }
+    for attempt in attempts {
+      // An old address is better than none while the name server is away.
+      if addresses.isEmpty {
+        attempt.connectionFailed(nil, UpstreamFailure(kind: .resolve, reason: "\(name): \(fault)"))
+      } else {
+        connect(attempt)
+      }
+    }
+  }
+
+  /// A connection could not be opened: the name is asked again before the next one.
+  func connectFailed() {
+    metrics.connectFailures.add(1, shard: worker.index)
+    if SocketAddress(host: identity.host, port: identity.port) == nil {
+      addressesExpire = Instant(nanoseconds: 0)
+    }
+  }
+
+  // MARK: From the connections
+
+  func becameIdle(_ connection: UpstreamConnection) {
+    if !waiting.isEmpty {
+      connection.carry(waiting.removeFirst())
+      return
+    }
+    metrics.active.add(-1)
+    guard idle.count < maxIdle, !worker.isRetired(self) else {
+      metrics.active.add(1)
+      connection.closeSurplus()
+      return
+    }
+    metrics.idle.add(1)
+    idle.append(connection)
+  }
+
+  func closed(_ connection: UpstreamConnection, wasIdle: Bool) {
+    guard open.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+    if wasIdle, let index = idle.firstIndex(where: { $0 === connection }) {
+      idle.remove(at: index)
+      metrics.idle.add(-1)
+    } else {
+      metrics.active.add(-1)
+    }
+    if !waiting.isEmpty, open.count < maxConnections {
+      serve(waiting.removeFirst(), onFreshConnection: false)
+    }
+  }
+
+  /// Closes what is idle; what runs is closed when it ends.
+  func closeIdle() {
+    for connection in idle { connection.close() }
+  }
+}

@@ -1,0 +1,30 @@
+import Configuration
+
+/// The endpoints of one upstream as one loop sees them.
+final class UpstreamPool {
+  let configuration: UpstreamConfiguration
+  let endpoints: [EndpointPool]
+  private var next: Int
+
+  init(configuration: UpstreamConfiguration, endpoints: [EndpointPool], first: Int) {
+    self.configuration = configuration
+    self.endpoints = endpoints
+    // Loops begin at different endpoints, so that few requests are spread too.
+    next = endpoints.isEmpty ? 0 : first % endpoints.count
+  }
+
+  /// Gives the attempt a connection of the next endpoint in turn.
+  func serve(_ attempt: Attempt, onFreshConnection: Bool = false) {
+    guard !endpoints.isEmpty else {
+      attempt.connectionFailed(
+        nil, UpstreamFailure(kind: .overloaded, reason: "\(configuration.name) has no endpoints"))
+      return
+    }
+    next = next + 1 < endpoints.count ? next + 1 : 0
+    endpoints[next].serve(attempt, onFreshConnection: onFreshConnection)
+  }
+
+  func forget(_ attempt: Attempt) {
+    for endpoint in endpoints { endpoint.forget(attempt) }
+  }
+}

@@ -1,0 +1,27 @@
+import Bytes
+import HTTP1
+import HTTPModel
+
+/// What one attempt sends: a head, and the whole body when it is known before.
+final class UpstreamRequest {
+  var method = HTTPMethod.get
+  var target = ByteBuffer()
+  /// For the Host field; empty: the endpoint's own.
+  var authority = ByteBuffer()
+  var fields: FieldBlock
+  /// How the body is sent; `.length` of the payload when there is one.
+  var framing = BodyFraming.none
+  /// The whole body; nil when it is streamed, or when there is none.
+  var body: Payload?
+  /// Whether the exchange asks for a tunnel (`Upgrade: websocket`).
+  var upgrades = false
+  /// Whether sending it twice is harmless: a safe or idempotent method.
+  var isIdempotent = false
+
+  init(fields: FieldBlock = FieldBlock()) {
+    self.fields = fields
+  }
+
+  /// Whether the request is there as a whole and can be written again.
+  var isReplayable: Bool { body != nil || framing == .none }
+}
