@@ -180,15 +180,17 @@ package final class FieldBlock {
   // MARK: Sending
 
   /// Appends all fields as HTTP/1 lines, without the blank line at the end.
-  package func write(into output: inout ByteBuffer) {
-    if removed == 0 {
+  ///
+  /// - Parameter omitting: names that are left out, as if they were removed.
+  package func write(into output: inout ByteBuffer, omitting omitted: FieldNames = []) {
+    if removed == 0, omitted.isEmpty {
       output.append(lines)
       return
     }
     var start = 0
     var end = 0
     for entry in entries {
-      if entry.isRemoved {
+      if entry.isRemoved || omitted.contains(entry.name) {
         if end > start { output.append(lines, start..<end) }
         start = entry.end
       }
