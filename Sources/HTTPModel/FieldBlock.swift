@@ -47,15 +47,16 @@ package final class FieldBlock {
 
   package func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     open(FieldName(name), name.count, value.count)
-    lines.append(name)
-    close(value)
+    Self.write(name, value, to: &lines)
   }
 
   /// Appends a field under a known name, spelt in lower case.
   package func append(_ name: FieldName, _ value: Span<UInt8>) {
     open(name, name.text.utf8CodeUnitCount, value.count)
     lines.append(name.text)
-    close(value)
+    lines.append(": ")
+    lines.append(value)
+    lines.append("\r\n")
   }
 
   package func append(_ name: FieldName, _ value: StaticString) {
@@ -100,7 +101,10 @@ package final class FieldBlock {
         valueLength: UInt32(clamping: valueLength)))
   }
 
-  private func close(_ value: Span<UInt8>) {
+  /// Takes the buffer as a parameter: one check of exclusive access for a line, and not one for each piece of it.
+  private static func write(_ name: Span<UInt8>, _ value: Span<UInt8>, to lines: inout ByteBuffer) {
+    lines.reserve(name.count &+ value.count &+ 4)
+    lines.append(name)
     lines.append(": ")
     lines.append(value)
     lines.append("\r\n")

@@ -39,7 +39,8 @@ enum TrailerFields {
     case 12: ASCII.equalIgnoringCase(name, "max-forwards")
     case 13: ASCII.equalIgnoringCase(name, "content-range")
     case 17: ASCII.equalIgnoringCase(name, "if-modified-since")
-    case 19: ASCII.equalIgnoringCase(name, "if-unmodified-since") || ASCII.equalIgnoringCase(name, "authentication-info")
+    case 19:
+      ASCII.equalIgnoringCase(name, "if-unmodified-since") || ASCII.equalIgnoringCase(name, "authentication-info")
     default: false
     }
   }

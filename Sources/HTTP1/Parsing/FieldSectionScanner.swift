@@ -26,19 +26,22 @@ struct FieldSectionScanner {
     _ bytes: Span<UInt8>, into block: FieldBlock, maximumFields: Int
   ) throws(HTTP1Error) -> Bool {
     while position < bytes.count {
-      let byte = bytes[position]
+      // A line that is there as a whole falls through from its name to its end.
       switch phase {
       case .lineStart:
-        try beginLine(byte, maximumFields)
+        try beginLine(bytes[position], maximumFields)
+        if phase == .end { continue }
+        fallthrough
       case .name:
-        try scanName(bytes)
+        guard try scanName(bytes) else { return false }
+        phase = .leadingWhitespace
+        fallthrough
       case .leadingWhitespace:
-        if ByteScan.isWhitespace(byte) {
-          position &+= 1
-        } else {
-          valueStart = position
-          phase = .value
-        }
+        while position < bytes.count, ByteScan.isWhitespace(bytes[position]) { position &+= 1 }
+        guard position < bytes.count else { return false }
+        valueStart = position
+        phase = .value
+        fallthrough
       case .value:
         position = ByteScan.value(bytes, from: position)
         guard position < bytes.count else { return false }
@@ -47,13 +50,15 @@ struct FieldSectionScanner {
         }
         position &+= 1
         phase = .lineEnd
+        guard position < bytes.count else { return false }
+        fallthrough
       case .lineEnd:
-        guard byte == ByteScan.lineFeed else { throw HTTP1Error(.bareCarriageReturn) }
+        guard bytes[position] == ByteScan.lineFeed else { throw HTTP1Error(.bareCarriageReturn) }
         append(bytes, to: block)
         position &+= 1
         phase = .lineStart
       case .end:
-        guard byte == ByteScan.lineFeed else { throw HTTP1Error(.bareCarriageReturn) }
+        guard bytes[position] == ByteScan.lineFeed else { throw HTTP1Error(.bareCarriageReturn) }
         position &+= 1
         return true
       }
@@ -77,20 +82,21 @@ struct FieldSectionScanner {
     }
   }
 
-  private mutating func scanName(_ bytes: Span<UInt8>) throws(HTTP1Error) {
+  /// True when the colon was read too.
+  private mutating func scanName(_ bytes: Span<UInt8>) throws(HTTP1Error) -> Bool {
     // No more than one byte over the limit is looked at, so that the fault does not depend on how much came.
     let end = min(bytes.count, nameStart &+ HeadLimits.maximumFieldName &+ 1)
     position = ByteScan.token(bytes.extracting(0..<end), from: position)
     guard position < end else {
       if end < bytes.count || end &- nameStart > HeadLimits.maximumFieldName { throw HTTP1Error(.fieldNameTooLong) }
-      return
+      return false
     }
     switch bytes[position] {
     case UInt8(ascii: ":"):
       guard position > nameStart else { throw HTTP1Error(.emptyFieldName) }
       nameEnd = position
       position &+= 1
-      phase = .leadingWhitespace
+      return true
     case ByteScan.blank, ByteScan.tab: throw HTTP1Error(.whitespaceBeforeColon)
     case ByteScan.carriageReturn: throw HTTP1Error(.missingColon)
     case ByteScan.lineFeed: throw HTTP1Error(.bareLineFeed)
