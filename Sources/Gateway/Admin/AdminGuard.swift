@@ -1,3 +1,5 @@
+import EventLoops
+
 /// The rules that keep strangers and web pages from changing the gateway.
 ///
 /// A page in an operator's browser can send requests to loopback. It cannot set Content-Type to JSON without a preflight
@@ -53,13 +55,14 @@ struct AdminGuard {
   }
 
   /// Whether an authority names the address that the connection came in on: itself, or a loopback name on loopback.
-  private static func isOwn(_ authority: String, at listener: LocalAddress) -> Bool {
+  private static func isOwn(_ authority: String, at listener: SocketAddress) -> Bool {
     guard let (host, port) = split(authority), port == listener.port else { return false }
-    if host == listener.host { return true }
-    return listener.isLoopback && (host == "localhost" || LocalAddress(host: host, port: port).isLoopback)
+    if host == "localhost" { return listener.isLoopback }
+    guard let address = SocketAddress(host: host, port: port) else { return false }
+    return address == listener || address.isLoopback && listener.isLoopback
   }
 
-  private static func isOwnOrigin(_ origin: String, at listener: LocalAddress) -> Bool {
+  private static func isOwnOrigin(_ origin: String, at listener: SocketAddress) -> Bool {
     let scheme = "http://"
     let lower = origin.lowercased()
     return lower.hasPrefix(scheme) && isOwn(String(lower.dropFirst(scheme.count)), at: listener)

@@ -1,4 +1,5 @@
 package import Diagnostics
+package import EventLoops
 
 /// What the command line asks of the gateway: the seam between arguments and the data path.
 package protocol GatewayProgram: Sendable {
@@ -31,11 +32,11 @@ package enum ProgramFailure: Error, Sendable, Equatable {
 
 /// Where a started gateway listens, with the ports that were bound in place of 0.
 package struct ServedAddresses: Sendable, Equatable {
-  package var listeners: [LocalAddress]
-  package var admin: LocalAddress?
-  package var probes: LocalAddress?
+  package var listeners: [SocketAddress]
+  package var admin: SocketAddress?
+  package var probes: SocketAddress?
 
-  package init(listeners: [LocalAddress], admin: LocalAddress? = nil, probes: LocalAddress? = nil) {
+  package init(listeners: [SocketAddress], admin: SocketAddress? = nil, probes: SocketAddress? = nil) {
     self.listeners = listeners
     self.admin = admin
     self.probes = probes

@@ -1,3 +1,4 @@
+import EventLoops
 import Gateway
 import HTTPModel
 import Testing
@@ -5,7 +6,7 @@ import Testing
 /// What stands between a stranger, or a web page, and a changed gateway.
 @Suite struct AdminGuardTests {
   private func status(
-    token: String? = nil, authority: String = "127.0.0.1:9901", listener: LocalAddress = AdminHandlerTests.loopback,
+    token: String? = nil, authority: String = "127.0.0.1:9901", listener: SocketAddress = AdminHandlerTests.loopback,
     _ fields: [(name: String, value: String)]
   ) -> Int {
     let control = ScriptedControl()
@@ -45,7 +46,7 @@ import Testing
   func foreignHostsAre403(authority: String) { #expect(status(authority: authority, [json]) == 403) }
 
   @Test func anOpenAddressTakesOnlyItself() {
-    let open = LocalAddress(host: "10.0.0.5", port: 9901)
+    let open = AdminHandlerTests.address("10.0.0.5")
     let fields: [(name: String, value: String)] = [json, ("authorization", "Bearer t")]
     #expect(status(token: "t", authority: "10.0.0.5:9901", listener: open, fields) == 200)
     #expect(status(token: "t", authority: "localhost:9901", listener: open, fields) == 403)

@@ -1,15 +1,22 @@
 import Diagnostics
+import EventLoops
 import Gateway
 import HTTPModel
 import Testing
 
 @Suite struct AdminHandlerTests {
-  static let loopback = LocalAddress(host: "127.0.0.1", port: 9901)
+  static let loopback = address("127.0.0.1")
+
+  /// Port 9901 of an IP literal.
+  static func address(_ host: String) -> SocketAddress {
+    guard let address = SocketAddress(host: host, port: 9901) else { preconditionFailure("no literal") }
+    return address
+  }
 
   static func request(
     _ method: HTTPMethod, _ path: String, body: String = "", authority: String = "127.0.0.1:9901",
     fields: [(name: String, value: String)] = [("content-type", "application/json")],
-    listener: LocalAddress = loopback
+    listener: SocketAddress = loopback
   ) -> LocalRequest {
     LocalRequest(
       method: method, path: path, authority: authority, fields: fields, body: Array(body.utf8), listener: listener)
@@ -48,7 +55,7 @@ import Testing
   }
 
   @Test func readsOfAnOpenAddressNeedTheToken() {
-    let open = LocalAddress(host: "10.0.0.5", port: 9901)
+    let open = AdminHandlerTests.address("10.0.0.5")
     let handler = AdminHandler(role: .admin(token: "secret"), control: ScriptedControl())
     for path in ["/routes", "/metrics"] {
       let refused = handler.respond(to: Self.request(.get, path, authority: open.text, listener: open))

@@ -1,4 +1,4 @@
-import Bytes
+package import EventLoops
 package import HTTPModel
 
 /// One whole request to a ``LocalServer``.
@@ -14,11 +14,11 @@ package struct LocalRequest: Sendable {
   package var fields: [(name: String, value: String)]
   package var body: [UInt8]
   /// The address that the connection came in on.
-  package var listener: LocalAddress
+  package var listener: SocketAddress
 
   package init(
     method: HTTPMethod, path: String, query: String = "", authority: String,
-    fields: [(name: String, value: String)] = [], body: [UInt8] = [], listener: LocalAddress
+    fields: [(name: String, value: String)] = [], body: [UInt8] = [], listener: SocketAddress
   ) {
     self.method = method
     self.path = path
@@ -37,31 +37,6 @@ package struct LocalRequest: Sendable {
     guard let value = field("content-type") else { return false }
     let bare = value.prefix { $0 != ";" }
     return bare.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased() == type
-  }
-}
-
-/// An IP address and port as a request's authority would spell them.
-package struct LocalAddress: Sendable, Hashable {
-  /// An IPv4 or IPv6 literal without brackets.
-  package var host: String
-  package var port: UInt16
-
-  package init(host: String, port: UInt16) {
-    self.host = host
-    self.port = port
-  }
-
-  /// `host:port`, an IPv6 host in brackets.
-  package var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-
-  /// 127.0.0.0/8, also mapped into IPv6, and ::1; never a name.
-  package var isLoopback: Bool {
-    if host == "::1" { return true }
-    let mapped = "::ffff:"
-    let dotted = host.hasPrefix(mapped) ? host.dropFirst(mapped.count) : host[...]
-    let parts = dotted.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts.first == "127"
-      && parts.allSatisfy { $0.utf8.allSatisfy(ASCII.isDigit) && UInt8($0) != nil }
   }
 }
 
