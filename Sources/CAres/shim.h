@@ -1,2 +1,9 @@
 #pragma once
+
+// The system headers that ares.h includes are the Glibc module's already. Without this their types would become this
+// module's, and files that import Glibc alone would lose them.
+#if __has_feature(modules)
+#pragma clang module import SwiftGlibc
+#endif
+
 #include <ares.h>

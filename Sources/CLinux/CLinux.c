@@ -1,1 +1,83 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+const uint32_t clinux_epoll_exclusive = EPOLLEXCLUSIVE;
+
+int clinux_accept(int descriptor, void *address, unsigned int *length) {
+  return accept4(descriptor, (struct sockaddr *)address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+void clinux_name_thread(const char *name) {
+  char kept[16];
+  snprintf(kept, sizeof kept, "%s", name);
+  pthread_setname_np(pthread_self(), kept);
+}
+
+int clinux_start_thread(unsigned long *thread, void *(*body)(void *), void *argument) {
+  sigset_t mask, previous;
+  sigfillset(&mask);
+  // A fault belongs to the thread that made it; blocked, it would end the process without a trace.
+  const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGQUIT};
+  for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&mask, faults[index]);
+  // A new thread has its maker's mask from its first instruction on.
+  pthread_sigmask(SIG_SETMASK, &mask, &previous);
+  pthread_t made;
+  const int code = pthread_create(&made, NULL, body, argument);
+  pthread_sigmask(SIG_SETMASK, &previous, NULL);
+  if (code == 0) *thread = made;
+  return code;
+}
+
+void clinux_join_thread(unsigned long thread) { pthread_join(thread, NULL); }
+
+// One eventfd per watched signal, plus one so that zero means none. The handler only writes to it: nothing else that
+// is worth doing is safe in a signal handler.
+static _Atomic int watched[65];
+
+static void note(int number) {
+  const int saved = errno;
+  const int descriptor = atomic_load(&watched[number]) - 1;
+  if (descriptor >= 0) {
+    const uint64_t one = 1;
+    const ssize_t written = write(descriptor, &one, sizeof one);
+    (void)written;
+  }
+  errno = saved;
+}
+
+int clinux_watch_signal(int number, int descriptor) {
+  if (number <= 0 || number > 64) {
+    errno = EINVAL;
+    return -1;
+  }
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  sigfillset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  action.sa_handler = descriptor < 0 ? SIG_DFL : note;
+  if (descriptor >= 0) atomic_store(&watched[number], descriptor + 1);
+  if (sigaction(number, &action, NULL) != 0) return -1;
+  if (descriptor < 0) atomic_store(&watched[number], 0);
+  return 0;
+}
+
+int clinux_ignore_signal(int number) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = SIG_IGN;
+  return sigaction(number, &action, NULL);
+}
+
+void clinux_error_text(int code, char *text, size_t size) {
+  char scratch[256];
+  snprintf(text, size, "%s", strerror_r(code, scratch, sizeof scratch));
+}

@@ -47,15 +47,16 @@ package final class FieldBlock {
 
   package func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     open(FieldName(name), name.count, value.count)
-    lines.append(name)
-    close(value)
+    Self.write(name, value, to: &lines)
   }
 
   /// Appends a field under a known name, spelt in lower case.
   package func append(_ name: FieldName, _ value: Span<UInt8>) {
     open(name, name.text.utf8CodeUnitCount, value.count)
     lines.append(name.text)
-    close(value)
+    lines.append(": ")
+    lines.append(value)
+    lines.append("\r\n")
   }
 
   package func append(_ name: FieldName, _ value: StaticString) {
@@ -100,7 +101,10 @@ package final class FieldBlock {
         valueLength: UInt32(clamping: valueLength)))
   }
 
-  private func close(_ value: Span<UInt8>) {
+  /// Takes the buffer as a parameter: one check of exclusive access for a line, and not one for each piece of it.
+  private static func write(_ name: Span<UInt8>, _ value: Span<UInt8>, to lines: inout ByteBuffer) {
+    lines.reserve(name.count &+ value.count &+ 4)
+    lines.append(name)
     lines.append(": ")
     lines.append(value)
     lines.append("\r\n")
@@ -180,15 +184,17 @@ package final class FieldBlock {
   // MARK: Sending
 
   /// Appends all fields as HTTP/1 lines, without the blank line at the end.
-  package func write(into output: inout ByteBuffer) {
-    if removed == 0 {
+  ///
+  /// - Parameter omitting: names that are left out, as if they were removed.
+  package func write(into output: inout ByteBuffer, omitting omitted: FieldNames = []) {
+    if removed == 0, omitted.isEmpty {
       output.append(lines)
       return
     }
     var start = 0
     var end = 0
     for entry in entries {
-      if entry.isRemoved {
+      if entry.isRemoved || omitted.contains(entry.name) {
         if end > start { output.append(lines, start..<end) }
         start = entry.end
       }

@@ -112,63 +112,63 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     self = .other
     guard name.count >= 2, name.count <= 24 else { return }
     let candidates = Self.candidates(count: name.count, first: ASCII.lowercased(name[0]))
-    for candidate in [candidates.0, candidates.1, candidates.2] where candidate != .other {
-      if ASCII.equalIgnoringCase(name, candidate.text) {
-        self = candidate
-        return
-      }
+    if candidates.0 == .other { return }
+    if ASCII.equalIgnoringCase(name, candidates.0.text) {
+      self = candidates.0
+    } else if candidates.1 != .other, ASCII.equalIgnoringCase(name, candidates.1.text) {
+      self = candidates.1
     }
   }
 
-  /// At most three known names share a length and a first letter.
+  /// At most two known names share a length and a first letter.
   @inline(__always)
-  private static func candidates(count: Int, first: UInt8) -> (FieldName, FieldName, FieldName) {
+  private static func candidates(count: Int, first: UInt8) -> (FieldName, FieldName) {
     switch (count, first) {
-    case (2, 0x74): (.te, .other, .other)
-    case (3, 0x76): (.via, .other, .other)
-    case (4, 0x64): (.date, .other, .other)
-    case (4, 0x65): (.etag, .other, .other)
-    case (4, 0x68): (.host, .other, .other)
-    case (4, 0x76): (.vary, .other, .other)
-    case (5, 0x61): (.allow, .other, .other)
-    case (5, 0x72): (.range, .other, .other)
-    case (6, 0x61): (.accept, .other, .other)
-    case (6, 0x63): (.cookie, .other, .other)
-    case (6, 0x64): (.digest, .other, .other)
-    case (6, 0x65): (.expect, .other, .other)
-    case (6, 0x73): (.server, .other, .other)
-    case (7, 0x74): (.trailer, .other, .other)
-    case (7, 0x75): (.upgrade, .other, .other)
-    case (8, 0x6C): (.location, .other, .other)
-    case (9, 0x66): (.forwarded, .other, .other)
-    case (10, 0x63): (.connection, .other, .other)
-    case (10, 0x6B): (.keepAlive, .other, .other)
-    case (10, 0x73): (.setCookie, .other, .other)
-    case (10, 0x75): (.userAgent, .other, .other)
-    case (11, 0x63): (.contentMD5, .other, .other)
-    case (11, 0x72): (.retryAfter, .other, .other)
-    case (12, 0x63): (.contentType, .other, .other)
-    case (12, 0x67): (.grpcTimeout, .other, .other)
-    case (12, 0x78): (.xRequestId, .other, .other)
-    case (13, 0x61): (.authorization, .acceptRanges, .other)
-    case (13, 0x63): (.cacheControl, .other, .other)
-    case (13, 0x69): (.ifNoneMatch, .other, .other)
-    case (14, 0x63): (.contentLength, .other, .other)
-    case (14, 0x68): (.http2Settings, .other, .other)
-    case (15, 0x61): (.acceptEncoding, .other, .other)
-    case (15, 0x78): (.xForwardedFor, .other, .other)
-    case (16, 0x63): (.contentEncoding, .other, .other)
-    case (16, 0x70): (.proxyConnection, .other, .other)
-    case (16, 0x77): (.wwwAuthenticate, .other, .other)
-    case (16, 0x78): (.xForwardedHost, .other, .other)
-    case (17, 0x74): (.transferEncoding, .other, .other)
-    case (17, 0x78): (.xForwardedProto, .other, .other)
-    case (18, 0x63): (.connectTimeoutMs, .other, .other)
-    case (18, 0x70): (.proxyAuthenticate, .other, .other)
-    case (19, 0x70): (.proxyAuthorization, .other, .other)
-    case (23, 0x63): (.connectAcceptEncoding, .other, .other)
-    case (24, 0x63): (.connectProtocolVersion, .connectContentEncoding, .other)
-    default: (.other, .other, .other)
+    case (2, 0x74): (.te, .other)
+    case (3, 0x76): (.via, .other)
+    case (4, 0x64): (.date, .other)
+    case (4, 0x65): (.etag, .other)
+    case (4, 0x68): (.host, .other)
+    case (4, 0x76): (.vary, .other)
+    case (5, 0x61): (.allow, .other)
+    case (5, 0x72): (.range, .other)
+    case (6, 0x61): (.accept, .other)
+    case (6, 0x63): (.cookie, .other)
+    case (6, 0x64): (.digest, .other)
+    case (6, 0x65): (.expect, .other)
+    case (6, 0x73): (.server, .other)
+    case (7, 0x74): (.trailer, .other)
+    case (7, 0x75): (.upgrade, .other)
+    case (8, 0x6C): (.location, .other)
+    case (9, 0x66): (.forwarded, .other)
+    case (10, 0x63): (.connection, .other)
+    case (10, 0x6B): (.keepAlive, .other)
+    case (10, 0x73): (.setCookie, .other)
+    case (10, 0x75): (.userAgent, .other)
+    case (11, 0x63): (.contentMD5, .other)
+    case (11, 0x72): (.retryAfter, .other)
+    case (12, 0x63): (.contentType, .other)
+    case (12, 0x67): (.grpcTimeout, .other)
+    case (12, 0x78): (.xRequestId, .other)
+    case (13, 0x61): (.authorization, .acceptRanges)
+    case (13, 0x63): (.cacheControl, .other)
+    case (13, 0x69): (.ifNoneMatch, .other)
+    case (14, 0x63): (.contentLength, .other)
+    case (14, 0x68): (.http2Settings, .other)
+    case (15, 0x61): (.acceptEncoding, .other)
+    case (15, 0x78): (.xForwardedFor, .other)
+    case (16, 0x63): (.contentEncoding, .other)
+    case (16, 0x70): (.proxyConnection, .other)
+    case (16, 0x77): (.wwwAuthenticate, .other)
+    case (16, 0x78): (.xForwardedHost, .other)
+    case (17, 0x74): (.transferEncoding, .other)
+    case (17, 0x78): (.xForwardedProto, .other)
+    case (18, 0x63): (.connectTimeoutMs, .other)
+    case (18, 0x70): (.proxyAuthenticate, .other)
+    case (19, 0x70): (.proxyAuthorization, .other)
+    case (23, 0x63): (.connectAcceptEncoding, .other)
+    case (24, 0x63): (.connectProtocolVersion, .connectContentEncoding)
+    default: (.other, .other)
     }
   }
 }

@@ -1,1 +1,35 @@
 #pragma once
+
+// What Linux has and the Glibc module lacks. Functions that need _GNU_SOURCE are wrapped in CLinux.c: defining it in
+// this header would change the declarations of modules that are already built.
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+
+/// EPOLLEXCLUSIVE, which is no constant that Swift can import.
+extern const uint32_t clinux_epoll_exclusive;
+
+/// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC; `address` has room for `*length` bytes, which becomes the used length.
+int clinux_accept(int descriptor, void *address, unsigned int *length);
+
+/// Names the calling thread; the kernel keeps 15 bytes.
+void clinux_name_thread(const char *name);
+
+/// Starts a thread that takes no signals but those that a fault of its own raises. Returns 0, or the error's number.
+int clinux_start_thread(unsigned long *thread, void *(*body)(void *), void *argument);
+
+/// Waits for a thread to end.
+void clinux_join_thread(unsigned long thread);
+
+/// From now on each delivery of the signal adds one to the eventfd; -1 gives the signal its default action back.
+/// Returns 0, or -1 with errno set.
+int clinux_watch_signal(int number, int eventfd);
+
+/// Ignores a signal for the whole process.
+int clinux_ignore_signal(int number);
+
+/// The text of an errno value, into `text`; never fails.
+void clinux_error_text(int code, char *text, size_t size);

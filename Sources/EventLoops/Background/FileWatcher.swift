@@ -1,0 +1,112 @@
+import CLinux
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Calls back when one of a set of files has changed: written, replaced, removed, or reached over a link that now
+/// points elsewhere (a mounted ConfigMap swaps the link of a folder).
+///
+/// Watches the folders, not the files, since editors and mounts put a new file under the old name. A callback comes
+/// once things have settled: the files look the same at two looks in a row, and differ from what was last reported.
+package final class FileWatcher: Sendable {
+  private struct State {
+    var files: [String] = []
+    /// Watched folders by the kernel's number for each.
+    var watches: [CInt: String] = [:]
+    var reported: [FileFingerprint] = []
+    var seen: [FileFingerprint] = []
+    var isLookScheduled = false
+    var source: (any DispatchSourceRead)?
+  }
+
+  private let queue: DispatchQueue
+  private let settle: DispatchTimeInterval
+  private let onChange: @Sendable () -> Void
+  private let descriptor: CInt
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - settle: the time between two looks.
+  ///   - onChange: called on a serial queue of the watcher's own.
+  package init(
+    files: [String], settle: Duration = .milliseconds(100), onChange: @escaping @Sendable () -> Void
+  ) throws(SystemError) {
+    queue = DispatchQueue(label: "files", qos: .utility)
+    self.settle = .nanoseconds(Int(clamping: settle.wholeNanoseconds))
+    self.onChange = onChange
+    let opened = try required("inotify_init1") { inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)) }
+    descriptor = opened
+    watch(files)
+    state.withLock { state in
+      let source = DispatchSource.makeReadSource(fileDescriptor: opened, queue: queue)
+      source.setEventHandler { @Sendable [weak self] in self?.noted() }
+      source.setCancelHandler { @Sendable in _ = close(opened) }
+      source.resume()
+      state.source = source
+    }
+  }
+
+  deinit {
+    state.withLock { $0.source?.cancel() }
+  }
+
+  /// Watches these files from now on, and no others. What they are now counts as reported.
+  package func watch(_ files: [String]) {
+    state.withLock { state in
+      state.files = files
+      follow(&state)
+      state.reported = files.map(FileFingerprint.init(path:))
+      state.seen = state.reported
+    }
+  }
+
+  /// Something happened in a watched folder.
+  private func noted() {
+    withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { room in
+      // Which name it was says little: a link further up may have moved. A look at the files tells.
+      while uninterrupted({ read(descriptor, room.baseAddress, room.count) }) > 0 {}
+    }
+    state.withLock { scheduleLook(&$0) }
+  }
+
+  private func scheduleLook(_ state: inout State) {
+    if state.isLookScheduled { return }
+    state.isLookScheduled = true
+    queue.asyncAfter(deadline: .now() + settle) { [weak self] in self?.look() }
+  }
+
+  private func look() {
+    let isChanged = state.withLock { state in
+      state.isLookScheduled = false
+      // Links that have moved lead through other folders now.
+      follow(&state)
+      let present = state.files.map(FileFingerprint.init(path:))
+      if present != state.seen {
+        state.seen = present
+        scheduleLook(&state)
+        return false
+      }
+      if present == state.reported { return false }
+      state.reported = present
+      return true
+    }
+    if isChanged { onChange() }
+  }
+
+  /// Brings the watched folders in line with where the files' paths lead.
+  private func follow(_ state: inout State) {
+    var wanted: Set<String> = []
+    for file in state.files { wanted.formUnion(WatchedFolders.folders(of: file)) }
+    let mask =
+      IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF
+      | IN_MOVE_SELF
+    var watches: [CInt: String] = [:]
+    for folder in wanted {
+      // Adding one that is watched gives its number again, and a folder made anew under an old name a new one.
+      let number = uninterrupted { Int(inotify_add_watch(descriptor, folder, UInt32(mask))) }
+      if number >= 0 { watches[CInt(number)] = folder }
+    }
+    for number in state.watches.keys where watches[number] == nil { _ = inotify_rm_watch(descriptor, number) }
+    state.watches = watches
+  }
+}

@@ -1,0 +1,119 @@
+import Bytes
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Lines of a log on their way to a file or a standard stream, written by a queue of its own.
+///
+/// Never blocks those who log: what comes while the buffer is full is dropped whole and counted.
+package final class LogSink: Sendable {
+  package enum Target: Sendable, Hashable {
+    case standardOutput
+    case standardError
+    /// Appended to; made when it is missing.
+    case file(path: String)
+  }
+
+  private struct Pending: ~Copyable {
+    var bytes = ByteBuffer()
+    var lines: UInt64 = 0
+    var isWriteScheduled = false
+    var dropped: UInt64 = 0
+  }
+
+  /// The place written to. Its lock is held while writing, so that batches keep their order; those who log never take it.
+  private struct Output: ~Copyable {
+    var descriptor: CInt
+  }
+
+  private let target: Target
+  private let limit: Int
+  private let delay: DispatchTimeInterval
+  private let queue: DispatchQueue
+  private let pending = Mutex(Pending())
+  private let output: Mutex<Output>
+
+  /// - Parameters:
+  ///   - limit: bytes that may wait.
+  ///   - delay: how long a first line waits for others to be written with it.
+  package init(
+    _ target: Target, limit: Int = 4 * 1_024 * 1_024, delay: Duration = .milliseconds(20)
+  ) throws(SystemError) {
+    self.target = target
+    self.limit = limit
+    self.delay = .nanoseconds(Int(clamping: delay.wholeNanoseconds))
+    queue = DispatchQueue(label: "log", qos: .utility)
+    output = Mutex(Output(descriptor: try Self.open(target)))
+  }
+
+  deinit {
+    flush()
+    output.withLock { Self.close($0.descriptor, target) }
+  }
+
+  /// Lines dropped since the start: the buffer was full, or the target took no more.
+  package var dropped: UInt64 { pending.withLock { $0.dropped } }
+
+  /// Hands over one line, its newline included, or several.
+  ///
+  /// - Parameter lines: how many, for the count of dropped ones.
+  package func write(_ line: Span<UInt8>, lines: Int = 1) {
+    let isFirst = pending.withLock { pending in
+      if line.count > limit - pending.bytes.count {
+        pending.dropped &+= UInt64(clamping: lines)
+        return false
+      }
+      // One allocation for most batches, instead of one for each doubling.
+      if pending.bytes.isEmpty { pending.bytes.reserve(16_384) }
+      pending.bytes.append(line)
+      pending.lines &+= UInt64(clamping: lines)
+      if pending.isWriteScheduled { return false }
+      pending.isWriteScheduled = true
+      return true
+    }
+    if isFirst {
+      queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.flush() }
+    }
+  }
+
+  /// As ``write(_:lines:)``, with a newline added.
+  package func write(line: String) {
+    var bytes = ByteBuffer()
+    bytes.append(text: line)
+    bytes.append(UInt8(ascii: "\n"))
+    write(bytes.span)
+  }
+
+  /// Writes all that was handed over so far, on the caller's thread.
+  package func flush() {
+    output.withLock { writePending(to: &$0) }
+  }
+
+  /// Opens the file anew by its name, after a rotation has moved it; lines before this go to the old file.
+  ///
+  /// - Throws: why it cannot be opened; the old file stays in use.
+  package func reopen() throws(SystemError) {
+    guard case .file = target else { return }
+    let fresh = try Self.open(target)
+    output.withLock { output in
+      writePending(to: &output)
+      Self.close(output.descriptor, target)
+      output.descriptor = fresh
+    }
+  }
+
+  private func writePending(to output: inout Output) {
+    var lines: UInt64 = 0
+    var bytes = pending.withLock { pending in
+      var taken = ByteBuffer()
+      swap(&taken, &pending.bytes)
+      lines = pending.lines
+      pending.lines = 0
+      pending.isWriteScheduled = false
+      return taken
+    }
+    if !Self.write(&bytes, to: output.descriptor) {
+      pending.withLock { $0.dropped &+= lines }
+    }
+  }
+}

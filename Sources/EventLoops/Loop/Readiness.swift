@@ -1,0 +1,54 @@
+/// What a descriptor is ready for; the bits are those of epoll.
+package struct Readiness: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  package static let readable = Readiness(rawValue: 0x1)
+  package static let writable = Readiness(rawValue: 0x4)
+  /// The descriptor failed; ``Socket/takeError()`` says how. Reported without being asked for.
+  package static let error = Readiness(rawValue: 0x8)
+  /// Both directions are over. Reported without being asked for.
+  package static let hangUp = Readiness(rawValue: 0x10)
+  /// The peer ended its direction (EPOLLRDHUP): for those who do not read at present and still want to know that the
+  /// peer left. It stays set, so who has seen it should stop asking. Not for exclusive registrations.
+  package static let peerClosed = Readiness(rawValue: 0x2000)
+
+  /// What may be asked for.
+  static let requestable: Readiness = [.readable, .writable, .peerClosed]
+}
+
+/// Told when a registered descriptor becomes ready, on the loop's thread.
+///
+/// Level-triggered: what is not handled is reported again in the next tick. `error` and `hangUp` come even for an empty
+/// interest, so a handler must deregister after them.
+package protocol ReadinessHandler: AnyObject {
+  func ready(_ readiness: Readiness)
+}
+
+/// Has work to finish once all events of a tick are handled, such as one write of all that they produced.
+package protocol TickFlushing: AnyObject {
+  func flush()
+}
+
+/// Names one registration of a descriptor with its loop; worthless after ``EventLoop/deregister(_:)``.
+package struct Registration: Sendable, Hashable {
+  let slot: UInt32
+  /// Counts the uses of the slot, so that events and names of an earlier use are told apart.
+  let generation: UInt32
+
+  /// The form in which the kernel carries it.
+  var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
+
+  init(slot: UInt32, generation: UInt32) {
+    self.slot = slot
+    self.generation = generation
+  }
+
+  init(token: UInt64) {
+    slot = UInt32(truncatingIfNeeded: token)
+    generation = UInt32(truncatingIfNeeded: token >> 32)
+  }
+}

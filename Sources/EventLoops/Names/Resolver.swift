@@ -1,0 +1,116 @@
+import CAres
+import Glibc
+
+/// Looks host names up without blocking: the hosts file, then DNS (c-ares), on the loop's events and timers.
+///
+/// It keeps no answers. Each carries its time to live, and whoever uses it asks again after that.
+package final class Resolver {
+  /// Addresses with the port asked for, the best first (RFC 6724), and how long they may be used: at least a second,
+  /// so that nobody asks all the time.
+  package typealias Resolution = (addresses: [SocketAddress], timeToLive: Duration)
+  package typealias Completion = (Result<Resolution, ResolverError>) -> Void
+
+  /// What an address that was no name is good for.
+  package static let literalTimeToLive = Duration.seconds(365 * 86_400)
+  private static let initialized = ares_library_init(ARES_LIB_INIT_ALL)
+
+  private let sockets: ResolverSockets
+  private var timer: Timer?
+  private let channel: ares_channel?
+  /// Why there is no channel.
+  private let failure: CInt
+  /// The names that are being looked up, and who waits for each.
+  private var queries: [String: ResolverQuery] = [:]
+  private var finished: [ResolverQuery] = []
+
+  /// With the servers of /etc/resolv.conf.
+  convenience init(loop: EventLoop) {
+    self.init(loop: loop, servers: nil)
+  }
+
+  /// - Parameters:
+  ///   - servers: `address:port` with commas between, instead of the machine's.
+  ///   - timeout: of the first try; later ones wait longer.
+  init(loop: EventLoop, servers: String?, timeout: Duration = .seconds(2), tries: Int = 3) {
+    let sockets = ResolverSockets(loop: loop)
+    self.sockets = sockets
+    var options = ares_options()
+    options.timeout = CInt(clamping: timeout.wholeNanoseconds / 1_000_000)
+    options.tries = CInt(clamping: tries)
+    options.sock_state_cb_data = Unmanaged.passUnretained(sockets).toOpaque()
+    options.sock_state_cb = { data, descriptor, readable, writable in
+      guard let data else { return }
+      let sockets = Unmanaged<ResolverSockets>.fromOpaque(data).takeUnretainedValue()
+      sockets.changed(descriptor, readable: readable != 0, writable: writable != 0)
+    }
+    var made: ares_channel?
+    var status = Self.initialized
+    if status == ARES_SUCCESS {
+      status = ares_init_options(&made, &options, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB)
+    }
+    if status == ARES_SUCCESS, let servers { status = ares_set_servers_ports_csv(made, servers) }
+    channel = made
+    failure = status
+    sockets.onReady = { [weak self] readable, writable in self?.process(readable, writable) }
+    timer = Timer(loop: loop) { [weak self] in self?.process(ARES_SOCKET_BAD, ARES_SOCKET_BAD) }
+  }
+
+  deinit {
+    // Tells those who wait that it is over; sockets leave the loop.
+    if let channel { ares_destroy(channel) }
+    for query in finished + queries.values {
+      query.deliver(.failure(.init(host: query.host, status: ARES_EDESTRUCTION)))
+    }
+  }
+
+  /// Finds the addresses of a host. A literal, and what the hosts file knows, is answered before this returns.
+  ///
+  /// Those who ask for a name while it is being looked up share the answer.
+  package func resolve(host: String, port: UInt16, _ completion: @escaping Completion) {
+    if let literal = SocketAddress(host: host, port: port) {
+      completion(.success(([literal], Self.literalTimeToLive)))
+      return
+    }
+    let name = host.lowercased()
+    if let query = queries[name] {
+      query.add(port: port, completion)
+      return
+    }
+    guard let channel, failure == ARES_SUCCESS else {
+      completion(.failure(ResolverError(host: host, status: failure)))
+      return
+    }
+    let query = ResolverQuery(host: name, resolver: self)
+    query.add(port: port, completion)
+    queries[name] = query
+    query.start(on: channel)
+    settle()
+  }
+
+  /// The library has the answer of a query. It is delivered when the library is done, so that who is told may do
+  /// anything, such as ask again or end the loop.
+  func finish(_ query: ResolverQuery) {
+    queries[query.host] = nil
+    finished.append(query)
+  }
+
+  private func process(_ readable: CInt, _ writable: CInt) {
+    guard let channel else { return }
+    ares_process_fd(channel, readable, writable)
+    settle()
+  }
+
+  private func settle() {
+    schedule()
+    while !finished.isEmpty { finished.removeFirst().deliver() }
+  }
+
+  private func schedule() {
+    var wait = timeval()
+    guard let channel, ares_timeout(channel, nil, &wait) != nil else {
+      timer?.cancel()
+      return
+    }
+    timer?.schedule(after: .seconds(Int64(wait.tv_sec)) + .microseconds(Int64(wait.tv_usec)))
+  }
+}

@@ -1,0 +1,43 @@
+import CAres
+
+/// Why a name gave no addresses.
+package struct ResolverError: Error, Sendable, Equatable, CustomStringConvertible {
+  package enum Kind: Sendable, Equatable {
+    /// There is no such name, or it has no addresses.
+    case notFound
+    /// It cannot be a name.
+    case badName
+    /// No server answered in time.
+    case timedOut
+    /// The servers answered with an error, or not in the language of DNS.
+    case serverFailure
+    /// No server could be reached.
+    case unreachable
+    /// The resolver ended before the answer came.
+    case cancelled
+    /// The machine lacks memory or descriptors.
+    case outOfResources
+  }
+
+  package let host: String
+  package let kind: Kind
+  /// In the words of the library.
+  package let reason: String
+
+  package var description: String { "\(host): \(reason)" }
+
+  init(host: String, status: CInt) {
+    self.host = host
+    reason = ares_strerror(status).map { String(cString: $0) } ?? "error \(status)"
+    kind =
+      switch status {
+      case ARES_ENODATA, ARES_ENOTFOUND, ARES_ENONAME: .notFound
+      case ARES_EBADNAME, ARES_EBADSTR: .badName
+      case ARES_ETIMEOUT: .timedOut
+      case ARES_ECONNREFUSED: .unreachable
+      case ARES_ECANCELLED, ARES_EDESTRUCTION: .cancelled
+      case ARES_ENOMEM, ARES_EFILE: .outOfResources
+      default: .serverFailure
+      }
+  }
+}

@@ -1,0 +1,30 @@
+import Glibc
+
+/// The machine's clock of day.
+package enum WallClock {
+  package static func now() -> WallTime { read(CLOCK_REALTIME) }
+
+  /// As ``now()`` and some milliseconds old, for a fraction of the price.
+  package static func nowCoarse() -> WallTime { read(CLOCK_REALTIME_COARSE) }
+
+  private static func read(_ clock: clockid_t) -> WallTime {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return WallTime(seconds: Int64(time.tv_sec), nanoseconds: Int32(truncatingIfNeeded: time.tv_nsec))
+  }
+}
+
+/// A time of day in UTC, as seconds since 1970 and nanoseconds of the second.
+package struct WallTime: Hashable, Sendable, Comparable {
+  package var seconds: Int64
+  package var nanoseconds: Int32
+
+  package init(seconds: Int64, nanoseconds: Int32 = 0) {
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+
+  package static func < (left: WallTime, right: WallTime) -> Bool {
+    left.seconds == right.seconds ? left.nanoseconds < right.nanoseconds : left.seconds < right.seconds
+  }
+}

@@ -1,0 +1,40 @@
+import Bytes
+import HTTPModel
+
+/// What must hold for a head as a whole.
+enum HeadRules {
+  /// One valid Host field that agrees with the target (RFC 9112 section 3.2); sets the head's authority.
+  static func check(_ head: RequestHead) throws(HTTP1Error) {
+    try checkConnection(head.fields)
+    var host: Int?
+    for index in head.fields.indices where head.fields.entry(at: index).name == .host {
+      guard host == nil else { throw HTTP1Error(.duplicateHost) }
+      host = index
+    }
+    guard let host else {
+      guard head.version == .http10 else { throw HTTP1Error(.missingHost) }
+      return
+    }
+    try head.fields.withValue(at: host) { value throws(HTTP1Error) in
+      if head.authority.isEmpty {
+        guard Authority.append(value, to: &head.authority) else { throw HTTP1Error(.invalidHost) }
+        return
+      }
+      var named = ByteBuffer()
+      guard Authority.append(value, to: &named) else { throw HTTP1Error(.invalidHost) }
+      let agree = head.authority.withSpan { authority in ASCII.equal(authority, named.span) }
+      guard agree else { throw HTTP1Error(.hostMismatch) }
+    }
+  }
+
+  /// Bounds the work of removing what Connection names: options times fields.
+  static func checkConnection(_ fields: FieldBlock) throws(HTTP1Error) {
+    var options = 0
+    for index in fields.indices where fields.entry(at: index).name == .connection {
+      fields.withValue(at: index) { value in
+        FieldList.forEach(value) { _ in options &+= 1 }
+      }
+    }
+    guard options <= HeadLimits.maximumConnectionOptions else { throw HTTP1Error(.tooManyConnectionOptions) }
+  }
+}

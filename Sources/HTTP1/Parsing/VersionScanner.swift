@@ -1,0 +1,33 @@
+import HTTPModel
+
+/// Reads `HTTP/d.d`, byte by byte: it is eight bytes long.
+struct VersionScanner {
+  private static let prefix: StaticString = "HTTP/"
+  private var read = 0
+  private(set) var major: UInt8 = 0
+  private(set) var minor: UInt8 = 0
+
+  var isComplete: Bool { read == 8 }
+
+  mutating func take(_ byte: UInt8) throws(HTTP1Error) {
+    switch read {
+    case 0..<5:
+      guard unsafe byte == Self.prefix.utf8Start[read] else { throw HTTP1Error(.invalidVersion) }
+    case 5, 7:
+      guard byte &- 48 < 10 else { throw HTTP1Error(.invalidVersion) }
+      if read == 5 { major = byte &- 48 } else { minor = byte &- 48 }
+    default:
+      guard byte == UInt8(ascii: ".") else { throw HTTP1Error(.invalidVersion) }
+    }
+    read &+= 1
+  }
+
+  /// The version, when it is one that is spoken here.
+  func version() throws(HTTP1Error) -> HTTPVersion {
+    switch (major, minor) {
+    case (1, 1): .http11
+    case (1, 0): .http10
+    default: throw HTTP1Error(.unsupportedVersion)
+    }
+  }
+}
