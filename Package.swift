@@ -80,6 +80,12 @@ let package = Package(
       swiftSettings: rules),
 
     // Tests.
+    .testTarget(
+      name: "turnoutTests",
+      dependencies: [
+        "turnout", "Gateway", "Bytes", "Diagnostics", "EventLoops", "HTTPModel", "ProtobufSchema", "ProtoJSON",
+      ],
+      swiftSettings: rules),
     tests("Bytes"),
     tests("HTTPModel", ["Bytes"]),
     tests("Diagnostics"),

@@ -1,0 +1,86 @@
+import EventLoops
+
+/// The rules that keep strangers and web pages from changing the gateway.
+///
+/// A page in an operator's browser can send requests to loopback. It cannot set Content-Type to JSON without a preflight
+/// that nobody answers, cannot hide its Origin, and after rebinding its name to 127.0.0.1 still sends its own Host.
+struct AdminGuard {
+  let token: String?
+
+  /// Why a changing request is refused; nil when it may go on.
+  func refusalOfChange(_ request: LocalRequest) -> LocalResponse? {
+    guard Self.isOwn(request.authority, at: request.listener) else {
+      return .failure(403, "the Host must be that of the admin address, \(request.listener.text)")
+    }
+    for field in request.fields where field.name == "origin" {
+      guard Self.isOwnOrigin(field.value, at: request.listener) else {
+        return .failure(403, "requests from pages of another origin are refused")
+      }
+    }
+    if let refusal = refusalWithoutToken(request) { return refusal }
+    guard request.hasContentType("application/json") else {
+      return .failure(415, "the Content-Type must be application/json")
+    }
+    return nil
+  }
+
+  /// Why a read is refused: on loopback reads are open.
+  func refusalOfRead(_ request: LocalRequest) -> LocalResponse? {
+    request.listener.isLoopback ? nil : refusalWithoutToken(request)
+  }
+
+  private func refusalWithoutToken(_ request: LocalRequest) -> LocalResponse? {
+    guard let token else { return nil }
+    if let credentials = Self.bearer(request.field("authorization")), Self.equal(credentials, token) { return nil }
+    var response = LocalResponse.failure(401, "the admin token is missing or wrong: Authorization: Bearer TOKEN")
+    response.fields.append(("www-authenticate", "Bearer"))
+    return response
+  }
+
+  /// The token of `Bearer TOKEN` (RFC 6750 section 2.1); the scheme has no case.
+  private static func bearer(_ value: String?) -> String? {
+    guard let value, let blank = value.firstIndex(of: " ") else { return nil }
+    guard value[..<blank].lowercased() == "bearer" else { return nil }
+    return String(value[value.index(after: blank)...].drop { $0 == " " })
+  }
+
+  /// Equality in a time that says nothing about where two secrets differ.
+  private static func equal(_ left: String, _ right: String) -> Bool {
+    let given = Array(left.utf8)
+    let secret = Array(right.utf8)
+    guard given.count == secret.count else { return false }
+    var difference: UInt8 = 0
+    for (one, other) in zip(given, secret) { difference |= one ^ other }
+    return difference == 0
+  }
+
+  /// Whether an authority names the address that the connection came in on: itself, or a loopback name on loopback.
+  private static func isOwn(_ authority: String, at listener: SocketAddress) -> Bool {
+    guard let (host, port) = split(authority), port == listener.port else { return false }
+    if host == "localhost" { return listener.isLoopback }
+    guard let address = SocketAddress(host: host, port: port) else { return false }
+    return address == listener || address.isLoopback && listener.isLoopback
+  }
+
+  private static func isOwnOrigin(_ origin: String, at listener: SocketAddress) -> Bool {
+    let scheme = "http://"
+    let lower = origin.lowercased()
+    return lower.hasPrefix(scheme) && isOwn(String(lower.dropFirst(scheme.count)), at: listener)
+  }
+
+  /// Host without brackets, and port (80 when absent).
+  private static func split(_ authority: String) -> (host: String, port: UInt16)? {
+    let host: Substring
+    let rest: Substring
+    if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
+      host = authority[authority.index(after: authority.startIndex)..<end]
+      rest = authority[authority.index(after: end)...]
+    } else {
+      host = authority.prefix { $0 != ":" }
+      rest = authority.dropFirst(host.count)
+    }
+    if rest.isEmpty { return (String(host), 80) }
+    guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return nil }
+    return (String(host), port)
+  }
+}

@@ -1,0 +1,164 @@
+import Bytes
+import EventLoops
+import HTTP1
+import HTTPModel
+
+/// One connection of a ``LocalServer``: requests are read, answered and flushed one after another.
+///
+/// Nothing is read while an answer waits to be sent, so a peer cannot make it hold more than one request and what one
+/// read brought behind it.
+final class LocalConnection: ReadinessHandler {
+  enum Phase {
+    /// Waiting for a head, or within one.
+    case head
+    case body
+    /// The answer is held back until the timer fires.
+    case delayed(LocalResponse)
+    /// The answer is being sent.
+    case sending
+    /// The last answer is sent: what still comes is thrown away, so that no reset overtakes the answer.
+    case lingering
+    case closed
+  }
+
+  static let readRoom = 16 << 10
+  /// How long a client may take to close after the last answer.
+  static let lingerTime: Duration = .seconds(1)
+
+  let acceptor: LocalAcceptor
+  let listener: SocketAddress
+  private let socket: Socket
+  private var registration: Registration?
+  private var timer: Timer?
+
+  var phase = Phase.head
+  var input = ByteBuffer()
+  var output = ByteBuffer()
+  var parser: RequestHeadParser
+  let head = RequestHead()
+  var body: [UInt8] = []
+  var bodyReader = BodyReader(framing: .none, limits: HeadLimits())
+  let trailers = FieldBlock()
+  /// Whether the connection ends with the present answer.
+  var isLast = false
+  var isInputClosed = false
+
+  init(socket: consuming Socket, listener: SocketAddress, acceptor: LocalAcceptor) {
+    self.socket = socket
+    self.listener = listener
+    self.acceptor = acceptor
+    parser = RequestHeadParser(limits: acceptor.configuration.limits.headLimits)
+  }
+
+  var limits: LocalServerLimits { acceptor.configuration.limits }
+
+  /// - Returns: false when the kernel has no room to watch one more.
+  func open() -> Bool {
+    registration = try? acceptor.loop.register(socket.descriptor, .readable, handler: self)
+    guard registration != nil else { return false }
+    let timer = Timer(loop: acceptor.loop) { [weak self] in self?.timeIsUp() }
+    timer.schedule(after: limits.idle)
+    self.timer = timer
+    return true
+  }
+
+  func ready(_ readiness: Readiness) {
+    if readiness.contains(.error) || readiness.contains(.hangUp) && !isReading { return close() }
+    if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { receive() }
+    advance()
+  }
+
+  private var isReading: Bool {
+    switch phase {
+    case .head, .body, .lingering: !isInputClosed
+    case .delayed, .sending, .closed: false
+    }
+  }
+
+  private func receive() {
+    switch socket.read(into: &input, room: Self.readRoom) {
+    case .transferred, .wouldBlock: break
+    case .closed: isInputClosed = true
+    case .failed: close()
+    }
+  }
+
+  /// Goes on for as long as there is something to do without waiting.
+  private func advance() {
+    var goesOn = true
+    while goesOn {
+      switch phase {
+      case .head: goesOn = readHead()
+      case .body: goesOn = readBody()
+      case .delayed: goesOn = false
+      case .sending: goesOn = send()
+      case .lingering:
+        input.removeAll()
+        if isInputClosed { close() }
+        goesOn = false
+      case .closed: return
+      }
+    }
+    updateInterest()
+  }
+
+  private func updateInterest() {
+    guard let registration else { return }
+    var interest: Readiness = []
+    if isReading { interest.insert(.readable) }
+    if case .sending = phase { interest.insert(.writable) }
+    acceptor.loop.change(registration, to: interest)
+  }
+
+  /// - Returns: whether all is sent and there may be more to do.
+  private func send() -> Bool {
+    while !output.isEmpty {
+      switch socket.write(from: &output) {
+      case .transferred: continue
+      case .wouldBlock: return false
+      case .closed, .failed:
+        close()
+        return false
+      }
+    }
+    if isLast {
+      socket.shutdownWriting()
+      phase = .lingering
+      schedule(after: Self.lingerTime)
+      return true
+    }
+    output.releaseStorage()
+    if input.isEmpty { input.releaseStorage() }
+    phase = .head
+    schedule(after: limits.idle)
+    return true
+  }
+
+  /// Sends what may be sent ahead of the answer; what does not fit now goes with it.
+  func sendInterim(_ bytes: StaticString) {
+    output.append(bytes)
+    _ = socket.write(from: &output)
+  }
+
+  func schedule(after duration: Duration) { timer?.schedule(after: duration) }
+
+  private func timeIsUp() {
+    switch phase {
+    case .head where !parser.hasBegun: close()
+    case .head, .body: refuse(408, "the request did not come in time")
+    case .delayed(let response): startSending(response)
+    case .sending, .lingering: close()
+    case .closed: return
+    }
+    advance()
+  }
+
+  func close() {
+    if case .closed = phase { return }
+    phase = .closed
+    timer?.cancel()
+    if let registration { acceptor.loop.deregister(registration) }
+    registration = nil
+    acceptor.release(self)
+  }
+}

@@ -1,0 +1,77 @@
+import Bytes
+import HTTP1
+import HTTPModel
+
+/// A blocking HTTP/1.1 client for one request to the admin endpoint.
+struct AdminClient {
+  struct Answer: Sendable, Equatable {
+    var status: Int
+    var body: [UInt8]
+  }
+
+  /// Why there is no answer, without the place.
+  struct Failure: Error, Sendable {
+    var reason: String
+  }
+
+  /// Bytes of an answer's body; a route's JSON has a few hundred.
+  private static let maximumBody = 1 << 20
+  /// Seconds for the whole exchange.
+  private static let patience = 10
+
+  let endpoint: AdminURL
+  let token: String?
+
+  func put(_ path: String, body: [UInt8]) throws(Failure) -> Answer {
+    let connection = try BlockingConnection(to: endpoint, seconds: Self.patience)
+    var request = ByteBuffer()
+    let fields = FieldBlock()
+    fields.append(.contentType, "application/json" as StaticString)
+    if let token { fields.append(.authorization, "Bearer \(token)") }
+    HeadWriter.request(
+      method: .put, target: Array(path.utf8).span, authority: Array(endpoint.authority.utf8).span, fields: fields,
+      framing: .length(body.count), closing: true, into: &request)
+    request.append(body)
+    try connection.send(request)
+    return try receive(from: connection)
+  }
+
+  private func receive(from connection: borrowing BlockingConnection) throws(Failure) -> Answer {
+    var input = ByteBuffer()
+    let head = ResponseHead()
+    do {
+      repeat {
+        var parser = ResponseHeadParser(limits: HeadLimits())
+        while !(try parser.parse(&input, into: head)) {
+          guard try connection.receive(into: &input) else { throw Failure(reason: "closed before it answered") }
+        }
+      } while head.isInformational
+      var reader = BodyReader(framing: try MessageFraming.ofResponse(head, to: .put), limits: HeadLimits())
+      return Answer(status: head.status, body: try body(&reader, &input, connection))
+    } catch let error as HTTP1Error {
+      throw Failure(reason: "no HTTP answer: \(error.reason)")
+    } catch let error as Failure {
+      throw error
+    } catch {
+      throw Failure(reason: "no HTTP answer")
+    }
+  }
+
+  private func body(
+    _ reader: inout BodyReader, _ input: inout ByteBuffer, _ connection: borrowing BlockingConnection
+  ) throws -> [UInt8] {
+    let trailers = FieldBlock()
+    var collected: [UInt8] = []
+    while true {
+      switch try reader.next(&input, trailers: trailers) {
+      case .end: return collected
+      case .data(let count):
+        guard collected.count + count <= Self.maximumBody else { throw Failure(reason: "the answer is too long") }
+        for index in 0..<count { collected.append(input[index]) }
+        input.consume(count)
+      case .needsMore:
+        if !(try connection.receive(into: &input)) { try reader.inputClosed() }
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Bytes
+import Glibc
+
+/// One blocking TCP connection with a bound on the whole time it may take. Owns its descriptor.
+struct BlockingConnection: ~Copyable {
+  private let descriptor: CInt
+  /// Seconds of the monotonic clock.
+  private let end: Int
+
+  deinit { close(descriptor) }
+
+  /// Connects to the first address of the name that answers.
+  init(to endpoint: AdminURL, seconds: Int) throws(AdminClient.Failure) {
+    var hints = addrinfo()
+    hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    let outcome = getaddrinfo(endpoint.host, "\(endpoint.port)", &hints, &list)
+    guard outcome == 0 else { throw AdminClient.Failure(reason: String(cString: gai_strerror(outcome))) }
+    defer { freeaddrinfo(list) }
+    end = Self.now() + seconds
+    var reason = "there is no address"
+    var entry = list
+    var connected: CInt?
+    while let address = entry, connected == nil {
+      connected = Self.connect(address.pointee, seconds: seconds)
+      if connected == nil { reason = String(cString: strerror(errno)) }
+      entry = address.pointee.ai_next
+    }
+    guard let connected else { throw AdminClient.Failure(reason: reason) }
+    descriptor = connected
+  }
+
+  private static func connect(_ address: addrinfo, seconds: Int) -> CInt? {
+    let descriptor = socket(address.ai_family, address.ai_socktype | CInt(SOCK_CLOEXEC.rawValue), address.ai_protocol)
+    guard descriptor >= 0 else { return nil }
+    // The timeouts hold for connect too (socket(7)).
+    var patience = timeval(tv_sec: seconds, tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+    guard Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
+      let reason = errno
+      close(descriptor)
+      errno = reason
+      return nil
+    }
+    return descriptor
+  }
+
+  private static func now() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec
+  }
+
+  /// Sends everything.
+  func send(_ bytes: borrowing ByteBuffer) throws(AdminClient.Failure) {
+    var sent = 0
+    while sent < bytes.count {
+      let written = bytes.withUnsafeBytes { all in
+        let rest = UnsafeRawBufferPointer(rebasing: all[sent...])
+        return Glibc.send(descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL.rawValue))
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { throw failure() }
+      sent += written
+    }
+  }
+
+  /// Receives some bytes; false at the end.
+  func receive(into buffer: inout ByteBuffer) throws(AdminClient.Failure) -> Bool {
+    while true {
+      guard Self.now() <= end else { throw AdminClient.Failure(reason: "no whole answer in time") }
+      let received = buffer.appendWithUnsafeRoom(16_384) { recv(descriptor, $0.baseAddress, $0.count, 0) }
+      if received < 0, errno == EINTR { continue }
+      guard received >= 0 else { throw failure() }
+      return received > 0
+    }
+  }
+
+  private func failure() -> AdminClient.Failure {
+    let reason = errno == EAGAIN ? "no answer in time" : String(cString: strerror(errno))
+    return AdminClient.Failure(reason: reason)
+  }
+}

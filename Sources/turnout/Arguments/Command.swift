@@ -1,0 +1,52 @@
+import Gateway
+
+/// What the arguments ask for.
+enum Command: Sendable, Equatable {
+  case serve(config: String)
+  case check(config: String)
+  case routes(config: String, asJSON: Bool)
+  case explain(ExplainArguments)
+  case stage(StageArguments)
+  case demo
+  /// Nil: the overview.
+  case help(CommandName?)
+  case version
+}
+
+enum CommandName: String, Sendable, CaseIterable {
+  case serve
+  case check
+  case routes
+  case explain
+  case stage
+  case demo
+  case help
+}
+
+struct ExplainArguments: Sendable, Equatable {
+  struct Field: Sendable, Equatable {
+    var name: String
+    var value: String
+  }
+
+  var config: String
+  var method: String
+  var target: String
+  var fields: [Field] = []
+  var data: String?
+}
+
+struct StageArguments: Sendable, Equatable {
+  /// `pkg.Service/Method`.
+  var procedure: String
+  var change: StageChange
+  var admin = AdminURL.standard
+}
+
+/// Wrong usage: exit code 2.
+struct UsageError: Error, Sendable, Equatable {
+  /// One line without the program's name.
+  var message: String
+  /// The command whose usage is shown; nil: the overview's.
+  var command: CommandName?
+}

@@ -1,0 +1,90 @@
+/// The manual that the program carries.
+enum UsageText {
+  static let overview = """
+    turnout: a gateway between REST and Connect RPC, one route at a time
+
+      turnout serve --config FILE     run in the foreground; SIGTERM drains and exits, SIGHUP reloads
+      turnout check --config FILE     validate everything and name every fault with its place and cure
+      turnout routes --config FILE    the route table (--json for machines)
+      turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
+                                      what a request would become, and why; no call is made
+      turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
+                                      move a route at run time
+      turnout demo                    the gateway before two embedded demo backends
+      turnout help [COMMAND]          this text, or one command's
+      turnout --version               the version
+
+    Exit codes: 0 done, 1 failed, 2 wrong usage.
+
+    """
+
+  static func text(of command: CommandName?) -> String {
+    switch command {
+    case nil, .help: overview
+    case .serve: serve
+    case .check: check
+    case .routes: routes
+    case .explain: explain
+    case .stage: stage
+    case .demo: demo
+    }
+  }
+
+  /// One line after a usage error.
+  static func hint(for command: CommandName?) -> String {
+    guard let command, command != .help else { return "turnout help lists the commands" }
+    return String(text(of: command).prefix { $0 != "\n" })
+  }
+
+  private static let serve = """
+    usage: turnout serve --config FILE
+
+    Runs the gateway in the foreground. SIGTERM and SIGINT stop accepting, let running requests finish within
+    `drain` and exit 0. SIGHUP, a change of the file and POST /reload read the configuration anew; a faulty one
+    leaves the old one serving. SIGUSR1 reopens log files. What is listened on is logged at start.
+
+    """
+
+  private static let check = """
+    usage: turnout check --config FILE
+
+    Reads the configuration, its includes and its schema and compiles every route. Exits 0 when all is well, else 1
+    with every fault on stderr as file:line:column: error: what; the cure.
+
+    """
+
+  private static let routes = """
+    usage: turnout routes --config FILE [--json]
+
+    Prints each route with its stage, its REST bindings and the upstreams of its two sides.
+
+    """
+
+  private static let explain = """
+    usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
+
+    Prints the route that this request matches, the values that are bound and from where, which side the stage
+    chooses, and the request that would go upstream. No call is made.
+
+      turnout explain --config turnout.yaml GET '/v1/episodes:search?query=steam'
+
+    """
+
+  private static let stage = """
+    usage: turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
+
+    Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow, canary or rpc.
+    N is the share of a canary, 0 to 100. URL is the admin endpoint (Default: http://127.0.0.1:9901). The token is
+    read from the environment variable TURNOUT_ADMIN_TOKEN.
+
+    """
+
+  private static let demo = """
+    usage: turnout demo
+
+    Runs the gateway before two embedded backends of a small video app: a legacy REST service and a Connect service
+    that answer the same data. Some routes are still in stage rest, some in rpc. Prints five curl lines to try.
+    Nothing stays behind: the files it writes go with it. End it with Ctrl-C.
+
+    """
+}

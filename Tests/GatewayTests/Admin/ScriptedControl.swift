@@ -1,0 +1,46 @@
+import Gateway
+import Synchronization
+
+/// A control plane that answers as a test says and remembers what it was asked.
+final class ScriptedControl: ControlPlane {
+  struct StageCall: Sendable, Equatable {
+    var procedure: String
+    var stage: String
+    var percent: Double?
+    var reason: String
+  }
+
+  let isReady: Bool
+  private let stageAnswer: Result<[UInt8], ControlError>
+  private let reloadAnswer: ReloadOutcome
+  private let recorded = Mutex<(stages: [StageCall], reloads: Int)>(([], 0))
+
+  init(
+    isReady: Bool = true, stageAnswer: Result<[UInt8], ControlError> = .success(Array(#"{"stage":"rpc"}"#.utf8)),
+    reloadAnswer: ReloadOutcome = .ok(warnings: [])
+  ) {
+    self.isReady = isReady
+    self.stageAnswer = stageAnswer
+    self.reloadAnswer = reloadAnswer
+  }
+
+  var stageCalls: [StageCall] { recorded.withLock { $0.stages } }
+  var reloads: Int { recorded.withLock { $0.reloads } }
+
+  func metrics() -> [UInt8] { Array("turnout_requests_total 3\n".utf8) }
+  func routes() -> [UInt8] { Array(#"{"routes":[]}"#.utf8) }
+
+  func setStage(
+    procedure: String, stage: String, percent: Double?, reason: String
+  ) -> Result<[UInt8], ControlError> {
+    recorded.withLock {
+      $0.stages.append(StageCall(procedure: procedure, stage: stage, percent: percent, reason: reason))
+    }
+    return stageAnswer
+  }
+
+  func reload() -> ReloadOutcome {
+    recorded.withLock { $0.reloads += 1 }
+    return reloadAnswer
+  }
+}

@@ -1,0 +1,100 @@
+import Gateway
+import Testing
+
+@testable import turnout
+
+@Suite struct CommandParsingTests {
+  private func parse(_ line: String) throws(UsageError) -> Command {
+    try Command(parsing: line.split(separator: " ").map(String.init))
+  }
+
+  @Test func readsEachCommand() throws {
+    #expect(try parse("serve --config a.yaml") == .serve(config: "a.yaml"))
+    #expect(try parse("check --config=a.yaml") == .check(config: "a.yaml"))
+    #expect(try parse("routes --config a.yaml") == .routes(config: "a.yaml", asJSON: false))
+    #expect(try parse("routes --json --config a.yaml") == .routes(config: "a.yaml", asJSON: true))
+    #expect(try parse("demo") == .demo)
+    #expect(try parse("help") == .help(nil))
+    #expect(try parse("--help") == .help(nil))
+    #expect(try parse("-h") == .help(nil))
+    #expect(try parse("help stage") == .help(.stage))
+    #expect(try parse("stage --help") == .help(.stage))
+    #expect(try parse("--version") == .version)
+  }
+
+  @Test func readsExplain() throws {
+    let command = try Command(parsing: [
+      "explain", "GET", "-H", "x-a: 1", "/v1/x?y=z", "--config", "a.yaml", "-Hx-b:two words", "--data", "{}",
+    ])
+    #expect(
+      command
+        == .explain(
+          ExplainArguments(
+            config: "a.yaml", method: "GET", target: "/v1/x?y=z",
+            fields: [.init(name: "x-a", value: "1"), .init(name: "x-b", value: "two words")], data: "{}")))
+    #expect(
+      try parse("explain --config a PATCH /x")
+        == .explain(ExplainArguments(config: "a", method: "PATCH", target: "/x")))
+    #expect(
+      try Command(parsing: ["explain", "--config", "a", "--data", "", "--", "GET", "/-"])
+        == .explain(ExplainArguments(config: "a", method: "GET", target: "/-", data: "")))
+  }
+
+  @Test(arguments: ["a.b.Service/Method", "/a.b.Service/Method"])
+  func readsStage(procedure: String) throws {
+    #expect(
+      try parse("stage \(procedure) rpc")
+        == .stage(StageArguments(procedure: "a.b.Service/Method", change: StageChange(stage: "rpc"))))
+  }
+
+  @Test(arguments: [("5", 5.0), ("2.5%", 2.5), ("0", 0), ("100%", 100), ("0.05", 0.05)])
+  func readsPercent(text: String, number: Double) throws {
+    let command = try parse("stage S/M canary --percent \(text) --reason slow --admin http://[::1]:99/")
+    let change = StageChange(stage: "canary", percent: number, reason: "slow")
+    #expect(
+      command == .stage(StageArguments(procedure: "S/M", change: change, admin: AdminURL(host: "::1", port: 99))))
+  }
+
+  @Test(arguments: [
+    ("", "a command is missing"), ("sevre", "did you mean serve?"), ("stge", "did you mean stage?"),
+    ("zzzzzz", "unknown command zzzzzz"), ("--verison", "did you mean --version?"), ("--version now", "stands alone"),
+    ("serve", "--config FILE is missing"), ("serve --config", "needs a value"), ("serve --config=", "missing"),
+    ("serve --confg a", "did you mean --config?"), ("serve --config a b", "unexpected argument \"b\""),
+    ("serve a --config b", "unexpected argument \"a\""), ("serve --config a --config b", "given twice"),
+    ("check -x", "unknown option -x"), ("routes --config a --json=1", "takes no value"), ("demo now", "unexpected"),
+    ("explain --config a", "METHOD is missing"), ("explain --config a GET", "TARGET is missing"),
+    ("explain GET /x", "--config FILE is missing"), ("explain --config a GET x", "begin with /"),
+    ("explain --config a G{T /x", "no HTTP method"), ("explain --config a GET /#x", "percent-encoded"),
+    ("explain --config a GET /x -H nothing", "'name: value'"), ("explain --config a GET /x -H :x", "no legal"),
+    ("stage", "PROCEDURE is missing"), ("stage S/M", "STAGE is missing"), ("stage S/M rcp", "did you mean rpc?"),
+    ("stage S/M shadwo", "did you mean shadow?"), ("stage S/M elsewhere", "rest, shadow, canary or rpc"),
+    ("stage SM rpc", "no procedure"), ("stage //S/M rpc", "no procedure"), ("stage S/M/ rpc", "no procedure"),
+    ("stage S/M? rpc", "no procedure"), ("stage S/M rpc --percent 101", "0 to 100"),
+    ("stage S/M rpc --percent -1", "0 to 100"), ("stage S/M rpc --percent %", "0 to 100"),
+    ("stage S/M rpc --percent 1e1", "0 to 100"), ("stage S/M rpc --percent nan", "0 to 100"),
+    ("stage S/M rpc --admin https://x", "no admin URL"), ("stage S/M rpc --admin http://x:0", "no admin URL"),
+    ("stage S/M rpc --admin http://x:99999", "no admin URL"), ("stage S/M rpc --admin http://x/y", "no admin URL"),
+    ("stage S/M rpc --admin http://u@x", "no admin URL"), ("stage S/M rpc --admin http://[::1", "no admin URL"),
+    ("stage S/M rpc --admin http://", "no admin URL"), ("help me", "unknown command me"),
+    ("help serve check", "one command"), ("help severe", "did you mean serve?"),
+  ])
+  func wrongUsage(line: String, word: String) throws {
+    let error = #expect(throws: UsageError.self) { try parse(line) }
+    let message = try #require(error).message
+    #expect(message.contains(word), "\(message)")
+  }
+
+  @Test func headersWithControlBytesAreRefused() {
+    #expect(throws: UsageError.self) {
+      try Command(parsing: ["explain", "--config", "a", "GET", "/x", "-H", "a: b\r\nc: d"])
+    }
+  }
+
+  @Test(arguments: [
+    ("http://127.0.0.1:9901", "127.0.0.1:9901"), ("HTTP://localhost", "localhost:80"), ("host:1", "host:1"),
+    ("http://[fe80::1]/", "[fe80::1]:80"),
+  ])
+  func readsAdminURLs(text: String, authority: String) throws {
+    #expect(try #require(AdminURL(text)).authority == authority)
+  }
+}
