@@ -16,7 +16,7 @@ package final class Schema: Sendable {
     messageIndices = indices
   }
 
-  /// The index of a message by its full name without a leading dot.
+  /// The index of a message in ``messages`` by its full name without a leading dot.
   package func messageIndex(named fullName: String) -> Int? { messageIndices[fullName] }
 }
 
@@ -75,10 +75,11 @@ package struct Field: Sendable {
   package enum Cardinality: UInt8, Sendable {
     case singular
     case repeated
-    /// A repeated map entry; the entry's type is ``Field/messageIndex``.
+    /// A repeated map entry; the entry's type is ``Field/messageIndex``, its first field the key, its second the value.
     case map
   }
 
+  /// As declared. Of an extension, this and ``jsonName`` are `[full.name]`, so that no other name means it.
   package let name: String
   package let jsonName: String
   package let number: Int32
@@ -101,11 +102,15 @@ package struct Field: Sendable {
   package let extensionName: String?
   /// Whether `debug_redact` is set: never in logs or samples.
   package let isRedacted: Bool
+  /// What an unset field reads as, where the declaration says so (proto2, editions); spelt as in
+  /// FieldDescriptorProto: numbers, `true`, enum names, strings as they are, bytes C-escaped.
+  package let defaultValue: String?
 
   package init(
     name: String, jsonName: String, number: Int32, kind: Kind, cardinality: Cardinality, messageIndex: Int = -1,
     enumIndex: Int = -1, oneofIndex: Int = -1, hasPresence: Bool, isRequired: Bool = false, isPacked: Bool = false,
-    validatesUTF8: Bool = true, extensionName: String? = nil, isRedacted: Bool = false
+    validatesUTF8: Bool = true, extensionName: String? = nil, isRedacted: Bool = false,
+    defaultValue: String? = nil
   ) {
     self.name = name
     self.jsonName = jsonName
@@ -121,6 +126,7 @@ package struct Field: Sendable {
     self.validatesUTF8 = validatesUTF8
     self.extensionName = extensionName
     self.isRedacted = isRedacted
+    self.defaultValue = defaultValue
   }
 }
 

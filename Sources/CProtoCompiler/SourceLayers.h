@@ -1,0 +1,28 @@
+#pragma once
+
+#include <google/protobuf/compiler/importer.h>
+
+#include <string>
+
+/// Where sources are looked for: import paths in their order, then what is built in. Files that libprotobuf itself
+/// was generated from are left to its own pool, so that a newer copy on an import path cannot break its parser.
+class SourceLayers : public google::protobuf::compiler::SourceTree {
+ public:
+  void addImportPath(const std::string &path);
+
+  /// The name under which a file of the command is imported: itself, or its path inside an import path.
+  std::string importName(const std::string &file);
+
+  /// The path on disk, or the name itself when the file is not there.
+  std::string diskPath(const std::string &name);
+
+  google::protobuf::io::ZeroCopyInputStream *Open(const std::string &name) override;
+  std::string GetLastErrorMessage() override;
+
+ private:
+  google::protobuf::compiler::DiskSourceTree disk;
+  std::string lastError;
+};
+
+/// The whole text of a source; empty when it cannot be read.
+std::string sourceText(SourceLayers &layers, const std::string &name);

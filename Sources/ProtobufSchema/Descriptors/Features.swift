@@ -1,0 +1,70 @@
+/// What decides about presence, packing and the like: the defaults of a syntax or edition, changed by what the
+/// file and each enclosing declaration say (Protobuf Editions, "Feature Settings").
+struct Features: Equatable {
+  var isImplicitPresence: Bool
+  var isRequired: Bool
+  var isOpenEnum: Bool
+  var isPacked: Bool
+  var validatesUTF8: Bool
+  var isDelimited: Bool
+  /// Whether JSON names must be unique.
+  var allowsJSON: Bool
+
+  static let proto2 = Features(
+    isImplicitPresence: false, isRequired: false, isOpenEnum: false, isPacked: false, validatesUTF8: false,
+    isDelimited: false, allowsJSON: false)
+  static let proto3 = Features(
+    isImplicitPresence: true, isRequired: false, isOpenEnum: true, isPacked: true, validatesUTF8: true,
+    isDelimited: false, allowsJSON: true)
+  /// Also those of the editions after it: none changes a default that counts here.
+  static let edition2023 = Features(
+    isImplicitPresence: false, isRequired: false, isOpenEnum: true, isPacked: true, validatesUTF8: true,
+    isDelimited: false, allowsJSON: true)
+
+  /// These with what a declaration sets.
+  func applying(_ overrides: FeatureOverrides) -> Features {
+    var result = self
+    if overrides.fieldPresence != 0 {
+      result.isImplicitPresence = overrides.fieldPresence == 2
+      result.isRequired = overrides.fieldPresence == 3
+    }
+    if overrides.enumType != 0 { result.isOpenEnum = overrides.enumType == 1 }
+    if overrides.repeatedEncoding != 0 { result.isPacked = overrides.repeatedEncoding == 1 }
+    if overrides.utf8Validation != 0 { result.validatesUTF8 = overrides.utf8Validation == 2 }
+    if overrides.messageEncoding != 0 { result.isDelimited = overrides.messageEncoding == 2 }
+    if overrides.jsonFormat != 0 { result.allowsJSON = overrides.jsonFormat == 1 }
+    return result
+  }
+}
+
+/// The `google.protobuf.FeatureSet` of one declaration as it stands; 0 where it says nothing.
+struct FeatureOverrides: Equatable {
+  var fieldPresence: UInt8 = 0
+  var enumType: UInt8 = 0
+  var repeatedEncoding: UInt8 = 0
+  var utf8Validation: UInt8 = 0
+  var messageEncoding: UInt8 = 0
+  var jsonFormat: UInt8 = 0
+
+  /// Reads a FeatureSet on top of what is here.
+  mutating func merge(_ bytes: Span<UInt8>) throws(WireError) {
+    var reader = WireReader(bytes)
+    while let tag = try reader.readTag() {
+      switch (tag.number, tag.type) {
+      case (1, .varint): fieldPresence = try Self.known(reader.readVarint(), in: 1...3)
+      case (2, .varint): enumType = try Self.known(reader.readVarint(), in: 1...2)
+      case (3, .varint): repeatedEncoding = try Self.known(reader.readVarint(), in: 1...2)
+      case (4, .varint): utf8Validation = try Self.known(reader.readVarint(), in: 2...3)
+      case (5, .varint): messageEncoding = try Self.known(reader.readVarint(), in: 1...2)
+      case (6, .varint): jsonFormat = try Self.known(reader.readVarint(), in: 1...2)
+      default: try reader.skip(tag)
+      }
+    }
+  }
+
+  /// The value, 0 when a later release invented it.
+  private static func known(_ value: UInt64, in range: ClosedRange<UInt8>) -> UInt8 {
+    guard let small = UInt8(exactly: value), range.contains(small) else { return 0 }
+    return small
+  }
+}

@@ -1,0 +1,92 @@
+import Diagnostics
+
+extension SchemaBuilder {
+  /// Numbers and names of fields: in range, each once.
+  mutating func checkFields(_ fields: [Field], of message: PendingMessage) {
+    var numbers: [Int32: String] = [:]
+    var names: Set<String> = []
+    for field in fields {
+      let element = "field \(message.fullName).\(field.name)"
+      if field.number < 1 || field.number > 536_870_911 || (19_000...19_999).contains(field.number) {
+        report(message.file, "\(element) has number \(field.number), which no field can have")
+      }
+      if let other = numbers.updateValue(field.name, forKey: field.number) {
+        report(message.file, "\(element) and \(other) have the same number \(field.number)")
+      }
+      if !names.insert(field.name).inserted { report(message.file, "\(element) is declared twice") }
+    }
+    checkJSONNames(fields, of: message)
+  }
+
+  /// Two fields with one JSON name cannot be told apart in a body.
+  private mutating func checkJSONNames(_ fields: [Field], of message: PendingMessage) {
+    var owners: [String: String] = [:]
+    let names = Set(fields.map(\.name))
+    for field in fields {
+      if let other = owners.updateValue(field.name, forKey: field.jsonName), other != field.name {
+        // The compiler says it of sources, at its place.
+        guard files[message.file].origin.kind != .sources else { continue }
+        report(
+          message.file, severity: message.features.allowsJSON ? .error : .warning,
+          "fields \(other) and \(field.name) of \(message.fullName) have the same JSON name \(field.jsonName)",
+          cure: "give one of them another json_name")
+      } else if field.jsonName != field.name, names.contains(field.jsonName) {
+        report(
+          message.file, severity: .warning,
+          "the JSON name \(field.jsonName) of \(message.fullName).\(field.name) is the name of another field",
+          cure: "give it another json_name")
+      }
+    }
+  }
+
+  /// The codecs take the first field of an entry as the key and the second as the value.
+  mutating func checkMapEntry(_ fields: [Field], of message: PendingMessage) {
+    var isEntry = fields.count == 2
+    if isEntry {
+      let (key, value) = (fields[0], fields[1])
+      isEntry =
+        key.number == 1 && value.number == 2 && key.cardinality == .singular && value.cardinality == .singular
+        && key.kind.isMapKey && value.kind != .group && key.oneofIndex < 0 && value.oneofIndex < 0
+    }
+    if !isEntry, !isPartial {
+      report(message.file, "message \(message.fullName) is marked as the entry of a map and has not the fields of one")
+    }
+  }
+
+  /// The codecs know the fields of these types by number: another type under such a name must not reach them.
+  mutating func checkWellKnownTypes() {
+    for file in builtIns {
+      for expected in file.messages {
+        let fullName = Self.join(file.package, expected.name)
+        guard WellKnownType(rawValue: fullName) != nil, case .message(let index)? = symbols[fullName] else { continue }
+        let found = messages[index]
+        if !found.descriptor.hasShape(of: expected) {
+          report(
+            found.file, "message \(fullName) has not the fields of the well-known type",
+            cure: "leave the file out, it is built in")
+        }
+      }
+    }
+  }
+}
+
+extension MessageDescriptor {
+  /// Whether the fields of both, and of the types in them, are the same on the wire.
+  fileprivate func hasShape(of other: MessageDescriptor) -> Bool {
+    isMapEntry == other.isMapEntry && fields.count == other.fields.count && nested.count == other.nested.count
+      && zip(fields, other.fields).allSatisfy {
+        $0.name == $1.name && $0.number == $1.number && $0.kind == $1.kind && $0.label == $1.label
+          && $0.typeName == $1.typeName && $0.oneofIndex == $1.oneofIndex
+      }
+      && zip(nested, other.nested).allSatisfy { $0.hasShape(of: $1) }
+  }
+}
+
+extension Field.Kind {
+  fileprivate var isMapKey: Bool {
+    switch self {
+    case .double, .float, .bytes, .enum, .message, .group: false
+    default: true
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import Diagnostics
+
+/// Turns parsed files into a ``Schema``: gives every type its index, resolves references, and gathers all faults.
+struct SchemaBuilder {
+  /// A message, and what its place says about it.
+  struct PendingMessage {
+    var descriptor: MessageDescriptor
+    var fullName: String
+    var file: Int
+    var features: Features
+  }
+
+  struct PendingEnum {
+    var descriptor: EnumDescriptor
+    var fullName: String
+    var file: Int
+    var features: Features
+  }
+
+  /// An extension, kept with the message that it extends.
+  struct PendingExtension {
+    var descriptor: FieldDescriptor
+    var scope: String
+    var file: Int
+    var features: Features
+  }
+
+  let files: [LoadedFile]
+  let builtIns: [FileDescriptor]
+  var diagnostics: [Diagnostic]
+  /// Whether something is missing for a fault that was reported: then nothing is said about what is undefined.
+  var isPartial: Bool
+  var symbols = SymbolTable()
+  var messages: [PendingMessage] = []
+  var enums: [PendingEnum] = []
+  /// By index of the extended message.
+  var extensions: [Int: [PendingExtension]] = [:]
+  /// What was named as undefined, by file.
+  var undefined: Set<String> = []
+
+  init(_ collection: FileCollection) {
+    files = collection.files
+    builtIns = collection.builtIns
+    diagnostics = collection.diagnostics
+    isPartial = collection.isPartial
+  }
+
+  /// The schema; it is whole only if ``diagnostics`` holds no error afterwards.
+  mutating func build() -> Schema {
+    for file in files.indices { declare(file) }
+    for file in files.indices { collectExtensions(file) }
+    checkWellKnownTypes()
+    let messageTypes = messages.indices.map { buildMessage($0) }
+    let enumTypes = enums.map { buildEnum($0) }
+    var services: [ServiceType] = []
+    for file in files.indices {
+      for service in files[file].descriptor.services { services.append(buildService(service, file: file)) }
+    }
+    return Schema(messages: messageTypes, enums: enumTypes, services: services)
+  }
+
+  // MARK: Declaring
+
+  private mutating func declare(_ file: Int) {
+    let descriptor = files[file].descriptor
+    guard let features = descriptor.features else {
+      let release = descriptor.syntax == "editions" ? "edition \(descriptor.edition)" : "syntax \(descriptor.syntax)"
+      report(file, "it has \(release), which is not known", cure: "use proto2, proto3 or an edition up to 2026")
+      isPartial = true
+      return
+    }
+    if !Identifier.isValidPackage(descriptor.package) {
+      report(file, "\(descriptor.package) is not a valid package name")
+    }
+    for message in descriptor.messages {
+      declare(message, scope: descriptor.package, file: file, features: features)
+    }
+    for entry in descriptor.enums { declare(entry, scope: descriptor.package, file: file, features: features) }
+    for service in descriptor.services {
+      let fullName = Self.join(descriptor.package, service.name)
+      checkName(service.name, of: "service \(fullName)", file: file)
+      reportTwice(fullName, symbols.declare(fullName, .service, file: file), file: file)
+    }
+  }
+
+  private mutating func declare(_ message: MessageDescriptor, scope: String, file: Int, features: Features) {
+    let fullName = Self.join(scope, message.name)
+    let features = features.applying(message.overrides)
+    checkName(message.name, of: "message \(fullName)", file: file)
+    let earlier = symbols.declare(fullName, .message(messages.count), file: file)
+    if earlier == nil {
+      messages.append(PendingMessage(descriptor: message, fullName: fullName, file: file, features: features))
+    }
+    reportTwice(fullName, earlier, file: file)
+    for nested in message.nested { declare(nested, scope: fullName, file: file, features: features) }
+    for entry in message.enums { declare(entry, scope: fullName, file: file, features: features) }
+  }
+
+  private mutating func declare(_ entry: EnumDescriptor, scope: String, file: Int, features: Features) {
+    let fullName = Self.join(scope, entry.name)
+    checkName(entry.name, of: "enum \(fullName)", file: file)
+    let earlier = symbols.declare(fullName, .enumeration(enums.count), file: file)
+    if earlier == nil {
+      let features = features.applying(entry.overrides)
+      enums.append(PendingEnum(descriptor: entry, fullName: fullName, file: file, features: features))
+    }
+    reportTwice(fullName, earlier, file: file)
+  }
+
+  /// A built-in type gives way to one that a source declares under another file name.
+  private mutating func reportTwice(_ fullName: String, _ earlier: Int?, file: Int) {
+    guard let earlier, files[file].origin.kind != .builtIn else { return }
+    let place = files[earlier].descriptor.name
+    report(
+      file,
+      place == files[file].descriptor.name
+        ? "\(fullName) is declared twice" : "\(fullName) is declared in \(place) too",
+      cure: "leave one of the files out, or build all sets from the same root folder")
+  }
+
+  static func join(_ scope: String, _ name: String) -> String { scope.isEmpty ? name : "\(scope).\(name)" }
+
+  // MARK: Reporting
+
+  /// A fault in a file: at the place of its source's entry, with the file's name in front.
+  mutating func report(_ file: Int, severity: Diagnostic.Severity = .error, _ what: String, cure: String = "") {
+    let origin = files[file].origin
+    let place = "\(files[file].descriptor.name)"
+    diagnostics.append(Diagnostic(severity: severity, at: origin.position, "\(place): \(what)", cure: cure))
+  }
+
+  mutating func checkName(_ name: String, of element: String, file: Int) {
+    if !Identifier.isValid(name) { report(file, "\(element) has a name that is no identifier") }
+  }
+
+  /// What a reference means; reports it when nothing declares it.
+  mutating func resolve(_ reference: String, from scope: String, file: Int, user: String) -> Symbol? {
+    if let symbol = symbols.resolve(reference, from: scope) { return symbol }
+    let name = reference.hasPrefix(".") ? String(reference.dropFirst()) : reference
+    guard !isPartial, undefined.insert("\(files[file].descriptor.name)\n\(name)").inserted else { return nil }
+    if name.isEmpty {
+      report(file, "\(user) names no type")
+      return nil
+    }
+    let missing = files[file].descriptor.dependencies.filter { name in
+      !files.contains { $0.descriptor.name == name }
+    }
+    let imports = missing.isEmpty ? "" : "; of its imports \(missing.joined(separator: ", ")) is missing"
+    report(
+      file, "\(user) refers to \(name), which \(files[file].origin.label) lacks\(imports)",
+      cure: "build the set with all imports (`buf build`, or `protoc --include_imports`)")
+    return nil
+  }
+}
