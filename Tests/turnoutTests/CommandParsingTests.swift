@@ -76,7 +76,7 @@ import Testing
     ("stage S/M rpc --admin http://x:99999", "no admin URL"), ("stage S/M rpc --admin http://x/y", "no admin URL"),
     ("stage S/M rpc --admin http://u@x", "no admin URL"), ("stage S/M rpc --admin http://[::1", "no admin URL"),
     ("stage S/M rpc --admin http://", "no admin URL"), ("help me", "unknown command me"),
-    ("help serve check", "one command"), ("help severe", "did you mean serve?"),
+    ("help serve check", "one command"), ("help serv", "did you mean serve?"),
   ])
   func wrongUsage(line: String, word: String) throws {
     let error = #expect(throws: UsageError.self) { try parse(line) }

@@ -23,7 +23,7 @@ struct AdminClient {
   let token: String?
 
   func put(_ path: String, body: [UInt8]) throws(Failure) -> Answer {
-    let connection = try BlockingConnection(to: endpoint, seconds: Self.patience)
+    let connection = try BlockingConnection.open(to: endpoint, seconds: Self.patience)
     var request = ByteBuffer()
     let fields = FieldBlock()
     fields.append(.contentType, "application/json" as StaticString)

@@ -7,27 +7,31 @@ struct BlockingConnection: ~Copyable {
   /// Seconds of the monotonic clock.
   private let end: Int
 
+  private init(descriptor: CInt, end: Int) {
+    self.descriptor = descriptor
+    self.end = end
+  }
+
   deinit { close(descriptor) }
 
   /// Connects to the first address of the name that answers.
-  init(to endpoint: AdminURL, seconds: Int) throws(AdminClient.Failure) {
+  static func open(to endpoint: AdminURL, seconds: Int) throws(AdminClient.Failure) -> BlockingConnection {
     var hints = addrinfo()
     hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
     let outcome = getaddrinfo(endpoint.host, "\(endpoint.port)", &hints, &list)
     guard outcome == 0 else { throw AdminClient.Failure(reason: String(cString: gai_strerror(outcome))) }
     defer { freeaddrinfo(list) }
-    end = Self.now() + seconds
     var reason = "there is no address"
     var entry = list
-    var connected: CInt?
-    while let address = entry, connected == nil {
-      connected = Self.connect(address.pointee, seconds: seconds)
-      if connected == nil { reason = String(cString: strerror(errno)) }
+    while let address = entry {
+      if let connected = connect(address.pointee, seconds: seconds) {
+        return BlockingConnection(descriptor: connected, end: now() + seconds)
+      }
+      reason = String(cString: strerror(errno))
       entry = address.pointee.ai_next
     }
-    guard let connected else { throw AdminClient.Failure(reason: reason) }
-    descriptor = connected
+    throw AdminClient.Failure(reason: reason)
   }
 
   private static func connect(_ address: addrinfo, seconds: Int) -> CInt? {
@@ -59,7 +63,7 @@ struct BlockingConnection: ~Copyable {
     while sent < bytes.count {
       let written = bytes.withUnsafeBytes { all in
         let rest = UnsafeRawBufferPointer(rebasing: all[sent...])
-        return Glibc.send(descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL.rawValue))
+        return Glibc.send(descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL))
       }
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { throw failure() }

@@ -28,13 +28,16 @@ final class LocalAcceptor: ReadinessHandler {
       switch listener.accept() {
       case .socket(let socket, _): adopt(socket)
       case .wouldBlock: return
-      case .outOfDescriptors, .failed:
-        if let registration { loop.change(registration, to: []) }
-        resting?.schedule(after: Self.rest)
-        return
+      case .outOfDescriptors: return pause()
+      case .failed: return pause()
       }
     }
     updateInterest()
+  }
+
+  private func pause() {
+    if let registration { loop.change(registration, to: []) }
+    resting?.schedule(after: Self.rest)
   }
 
   private func adopt(_ socket: consuming Socket) {
@@ -48,6 +51,11 @@ final class LocalAcceptor: ReadinessHandler {
   func release(_ connection: LocalConnection) {
     connections[ObjectIdentifier(connection)] = nil
     updateInterest()
+  }
+
+  /// Ends all connections, sent or not.
+  func closeAll() {
+    for connection in Array(connections.values) { connection.close() }
   }
 
   private func updateInterest() {

@@ -61,6 +61,8 @@ extension LocalConnection {
 
   private func handle() {
     let response = acceptor.configuration.handler(request)
+    isHead = head.method == .head
+    head.removeAll()
     parser = RequestHeadParser(limits: limits.headLimits)
     trailers.removeAll()
     guard response.delay > .zero else { return startSending(response) }
@@ -80,6 +82,7 @@ extension LocalConnection {
   /// Answers a request that cannot be read, or not wholly; the connection ends with it.
   func refuse(_ status: Int, _ reason: String) {
     isLast = true
+    isHead = false
     startSending(.failure(status, reason))
   }
 
@@ -89,7 +92,7 @@ extension LocalConnection {
     HeadWriter.response(
       status: response.status, fields: fields, framing: response.hasBody ? .length(response.body.count) : .none,
       closing: isLast, into: &output)
-    if response.hasBody, head.method != .head { output.append(response.body) }
+    if response.hasBody, !isHead { output.append(response.body) }
     body = []
     phase = .sending
     schedule(after: limits.response)

@@ -39,6 +39,8 @@ final class LocalConnection: ReadinessHandler {
   var body: [UInt8] = []
   var bodyReader = BodyReader(framing: .none, limits: HeadLimits())
   let trailers = FieldBlock()
+  /// Whether the present answer goes without its body.
+  var isHead = false
   /// Whether the connection ends with the present answer.
   var isLast = false
   var isInputClosed = false

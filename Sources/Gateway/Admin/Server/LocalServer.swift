@@ -60,7 +60,7 @@ package final class LocalServer: Sendable {
       try acceptor.open()
       start.finish(nil)
       loop.run()
-      withExtendedLifetime(acceptor) {}
+      acceptor.closeAll()
     } catch {
       start.finish(error)
     }

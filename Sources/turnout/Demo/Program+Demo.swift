@@ -1,0 +1,5 @@
+import Gateway
+
+extension Program {
+  func demo(on gateway: any GatewayProgram) -> ExitCode { .failed }
+}
