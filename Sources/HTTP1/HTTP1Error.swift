@@ -73,6 +73,8 @@ extension HTTP1Error {
     case tooMuchChunkOverhead
     case missingChunkEnd
     case truncatedBody
+    // Upgrade.
+    case unexpectedUpgrade
 
     /// The case's name, for metrics and logs.
     package var name: StaticString { facts.name }

@@ -21,6 +21,9 @@ package final class EventLoop {
   /// What the kernel carries for the mailbox; no slot's token.
   private static let mailboxToken = UInt64.max
 
+  /// What lives on the loop, for the jobs that come through the mailbox.
+  package var resident: AnyObject?
+
   private var waiting: [any TickFlushing] = []
   private var flushing: [any TickFlushing] = []
   private var date = HTTPDateCache()

@@ -66,6 +66,9 @@ final class Call {
   private(set) var replyCodec = MessageCodec.proto
   private var tap: ReplyTap?
 
+  /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
+  var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
+
   // How it went, for interceptors, metrics and logs.
   private(set) var sentHead = false
   private(set) var status = 0
@@ -291,6 +294,10 @@ final class Call {
   }
 
   private func start(_ request: UpstreamRequest, upstream: Int) {
+    if let onRequest {
+      onRequest(request, plans.snapshot.upstreams[upstream])
+      return
+    }
     let pool = plans.pool(upstream)
     upstreamName = pool.configuration.name
     let attempt = Attempt(pool: pool, request: request, owner: self)

@@ -16,7 +16,9 @@ struct StageDecision {
     }
   }
 
-  var stage: RouteSettings.Stage
+  typealias Stage = RouteSettings.Stage
+
+  var stage: Stage
   var side: Side
   var shadows: Bool
 

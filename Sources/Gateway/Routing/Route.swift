@@ -24,7 +24,7 @@ final class Route: Sendable {
   let codec: JSONCodec
   /// With the route's legacy profile: REST clients and REST backends.
   let profileCodec: JSONCodec
-  let errorFormat: RESTErrors.ErrorFormat
+  let errorFormat: ErrorFormat
   let interceptors: [any Interceptor]
 
   init(

@@ -19,7 +19,6 @@ final class Router {
   /// Ranges into the request's path, one for each capture of the matched template.
   private(set) var captures: [Range<Int>] = []
   private var variant = ByteBuffer()
-  private var variantCaptures: [Range<Int>] = []
 
   func route(_ head: RequestHead, in snapshot: Snapshot) -> RouteDecision {
     head.withPath { path in
@@ -58,7 +57,7 @@ final class Router {
     _ head: RequestHead, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot, allowed: [String]
   ) -> RouteDecision {
     if let fallback = snapshot.fallback {
-      if meetsRouteWhenNormalized(head.method, path, authority, snapshot) {
+      if meetsRouteWhenNormalized(path, authority, snapshot) {
         return .refused(
           RPCError(.notFound, "no route for this spelling of the path; write it without doubled or trailing "
             + "slashes, dot segments and escaped slashes", httpStatus: 404))
@@ -76,17 +75,13 @@ final class Router {
   }
 
   private func meetsRouteWhenNormalized(
-    _ method: HTTPMethod, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
+    _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
   ) -> Bool {
     variant.removeAll()
     guard PathVariants.normalized(path, into: &variant) else { return false }
     return variant.withSpan { normal in
       for group in snapshot.groups where group.serves(authority) {
-        if group.procedures.route(for: normal) != nil { return true }
-        switch group.trie.match(method: method, path: normal, captures: &variantCaptures) {
-        case .notFound: break
-        case .matched, .methodNotAllowed: return true
-        }
+        if group.procedures.route(for: normal) != nil || group.trie.describes(normal) { return true }
       }
       return false
     }

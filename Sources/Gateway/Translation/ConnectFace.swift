@@ -9,6 +9,16 @@ struct ConnectFace: Face {
 
   var kind: FaceKind { .connect }
 
+  /// Whether a request that has no route comes from a Connect client, who is then told so in Connect.
+  static func speaks(_ head: RequestHead) -> Bool {
+    if head.fields.contains(.connectProtocolVersion) { return true }
+    guard let index = head.fields.firstIndex(of: .contentType) else { return false }
+    return head.fields.withValue(at: index) { type in
+      MediaType.matches(type, "application/proto") || MediaType.matches(type, "application/connect+proto")
+        || MediaType.matches(type, "application/connect+json")
+    }
+  }
+
   func checkHead(_ call: Call) throws(RPCError) {
     switch request {
     case .connectUnary:

@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import HTTP1
 import HTTPModel
+import REST
 import RPC
 
 /// A call whose two sides agree: heads are cleaned and forwarded, bodies pass as they are.
@@ -51,23 +52,7 @@ enum PassThrough {
 
   /// What a REST backend's status says of the call; nil: it went well.
   static func outcome(ofStatus status: Int) -> Code? {
-    switch status {
-    case ..<400: nil
-    case 400, 406, 415, 422: .invalidArgument
-    case 401: .unauthenticated
-    case 403: .permissionDenied
-    case 404, 410: .notFound
-    case 405, 501: .unimplemented
-    case 408, 504: .deadlineExceeded
-    case 409: .aborted
-    case 412, 428: .failedPrecondition
-    case 413, 429: .resourceExhausted
-    case 416: .outOfRange
-    case 499: .canceled
-    case 500: .internal
-    case 502, 503: .unavailable
-    case 400..<500: .failedPrecondition
-    default: .unknown
-    }
+    // What is not modified, or moved elsewhere, is no failure of a call that passes through.
+    status < 400 ? nil : StatusTable.code(ofRESTStatus: status)
   }
 }

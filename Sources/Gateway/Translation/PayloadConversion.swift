@@ -27,7 +27,7 @@ extension Payload {
       throw call.isReplying
         ? RPCError(
           .internal, "the upstream's answer does not fit the schema", httpStatus: 502, logDetail: error.message)
-        : RPCError.badRequest(field: error.path, error.text)
+        : RPCError.badRequest(field: error.path, error.reason)
     }
     return result
   }

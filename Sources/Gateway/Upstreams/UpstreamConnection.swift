@@ -266,7 +266,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   private func begin(_ attempt: Attempt) throws(HTTP1Error) -> Bool {
     if head.status == 101 {
       guard attempt.request.upgrades else {
-        throw HTTP1Error(kind: .unexpectedUpgrade)
+        throw HTTP1Error(.unexpectedUpgrade)
       }
       phase = .tunnel
       isPersistent = false

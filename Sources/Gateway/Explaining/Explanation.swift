@@ -1,0 +1,182 @@
+import Bytes
+import Configuration
+import EventLoops
+import HTTP1
+import HTTPModel
+import RPC
+
+/// Says what a request would become, and why, by taking it through the same code as a real one, up to the moment at
+/// which an upstream would be asked.
+enum Explanation {
+  static func explain(_ request: ExplainedRequest, in snapshot: Snapshot) -> Result<String, ProgramFailure> {
+    do throws(SystemError) {
+      let loop = try EventLoop(name: "explain", mailbox: try Mailbox())
+      let shared = GatewayShared(
+        metrics: GatewayMetrics(shards: 1),
+        log: GatewayLog(sink: try LogSink(.standardError), format: snapshot.configuration.log))
+      let worker = Worker(index: 0, loop: loop, shared: shared, snapshot: snapshot)
+      return .success(text(request, worker))
+    } catch {
+      return .failure(.other("\(error)"))
+    }
+  }
+
+  private static func text(_ request: ExplainedRequest, _ worker: Worker) -> String {
+    var input = ByteBuffer()
+    write(request, into: &input)
+    var report = ExplanationText()
+    report.line("request", "\(request.method) \(request.target)")
+    let head = RequestHead()
+    var parser = RequestHeadParser(limits: worker.headLimits)
+    let framing: BodyFraming
+    do throws(HTTP1Error) {
+      guard try parser.parse(&input, into: head) else { return report.refusal(400, "the head is not complete") }
+      framing = try MessageFraming.ofRequest(head)
+    } catch {
+      return report.refusal(error.status, error.reason)
+    }
+    let options = HopByHop.remove(from: head.fields)
+    let client = ExplainedClient()
+    let call = worker.makeCall(client: client, head: head, options: options, framing: framing)
+    var sent: (request: UpstreamRequest, upstream: UpstreamConfiguration)?
+    call.onRequest = { sent = ($0, $1) }
+    describeMatch(call, &report)
+    call.begin()
+    if framing != .none, client.isReceiving {
+      var body = ByteBuffer(request.body ?? [])
+      if !body.isEmpty { call.received(&body, body.count) }
+      call.receivedEnd(FieldBlock())
+    }
+    if let decision = call.decision {
+      report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers")
+    }
+    if let sent {
+      describe(sent.request, sent.upstream, call, &report)
+    } else {
+      report.line("answer", "\(client.status), no upstream is asked")
+      report.body(client.body)
+    }
+    return report.text
+  }
+
+  private static func write(_ request: ExplainedRequest, into input: inout ByteBuffer) {
+    input.append(text: "\(request.method) \(request.target) HTTP/1.1\r\n")
+    if !request.fields.contains(where: { $0.name.lowercased() == "host" }) { input.append("Host: localhost\r\n") }
+    for field in request.fields where field.name.lowercased() != "content-length" {
+      input.append(text: "\(field.name): \(field.value)\r\n")
+    }
+    if let body = request.body {
+      if !request.fields.contains(where: { $0.name.lowercased() == "content-type" }) {
+        input.append("Content-Type: application/json\r\n")
+      }
+      input.append(text: "Content-Length: \(body.count)\r\n")
+    }
+    input.append("\r\n")
+  }
+
+  private static func describeMatch(_ call: Call, _ report: inout ExplanationText) {
+    guard let route = call.route?.plan else {
+      report.line("route", call.fallbackUpstream == nil ? "none" : "none; the fallback takes it")
+      return
+    }
+    report.line("route", "\(route.service)/\(route.method)")
+    guard let face = call.face as? RESTFace else {
+      report.line("face", "connect, \(route.settings.prefix)\(route.procedure)")
+      return
+    }
+    let binding = route.bindings[face.binding]
+    report.line("face", "rest, \(binding.httpMethod) \(route.templates[face.binding])")
+    for (capture, range) in zip(binding.template.captures, call.captures) {
+      var value = ByteBuffer()
+      call.head.withPath { path in
+        _ = PercentCoding.decode(
+          path.extracting(range), as: capture.isMultiSegment ? .segments : .segment, into: &value)
+      }
+      report.line("value", "\(capture.fieldPath) = \"\(String(repairing: value.span))\" from the path")
+    }
+    describeQuery(call, &report)
+    if call.hasRequestBody { report.line("value", "the body as the message's JSON") }
+  }
+
+  private static func describeQuery(_ call: Call, _ report: inout ExplanationText) {
+    let query = call.head.withQuery { String(repairing: $0) }
+    for pair in query.split(separator: "&", omittingEmptySubsequences: true) {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+        var decoded = ByteBuffer()
+        _ = PercentCoding.decode(Array(part.utf8).span, as: .query, into: &decoded)
+        return String(repairing: decoded.span)
+      }
+      report.line("value", "\(parts[0]) = \"\(parts.count > 1 ? parts[1] : "")\" from the query")
+    }
+  }
+
+  private static func describe(
+    _ request: UpstreamRequest, _ upstream: UpstreamConfiguration, _ call: Call, _ report: inout ExplanationText
+  ) {
+    let endpoints = upstream.endpoints.map { "http://\($0.authority)" }.joined(separator: ", ")
+    report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints)")
+    report.line("sent", "\(request.method.name) \(request.target.withSpan { String(repairing: $0) })")
+    for index in request.fields.indices where !request.fields.entry(at: index).isRemoved {
+      let secret = [.authorization, .cookie, .proxyAuthorization].contains(request.fields.entry(at: index).name)
+      report.line("", "\(request.fields.name(at: index)): \(secret ? "(hidden)" : request.fields.text(at: index))")
+    }
+    guard let body = request.body, !body.buffer.isEmpty else {
+      if call.hasRequestBody { report.line("", "the body as it is") }
+      return
+    }
+    let isProto = upstream.protocol == .connect && upstream.codec == .proto
+    guard isProto, let readable = try? body.converted(to: .json, call) else {
+      body.withSpan { report.body(String(repairing: $0)) }
+      return
+    }
+    readable.withSpan { report.body("\(String(repairing: $0))  (as protobuf, \(body.buffer.count) bytes)") }
+  }
+}
+
+/// Lines with a label column.
+struct ExplanationText {
+  private(set) var text = ""
+
+  mutating func line(_ label: String, _ value: String) {
+    let padding = String(repeating: " ", count: max(1, 10 - label.count))
+    var escaped = ByteBuffer()
+    LogText.append(value, to: &escaped)
+    text += "\(label)\(padding)\(String(repairing: escaped.span))\n"
+  }
+
+  mutating func body(_ value: String) {
+    if !value.isEmpty { line("body", value) }
+  }
+
+  mutating func refusal(_ status: Int, _ reason: String) -> String {
+    line("answer", "\(status), no upstream is asked: \(reason)")
+    return text
+  }
+}
+
+/// The client of a request that nobody sent: keeps what it would have been told.
+final class ExplainedClient: ClientStream {
+  private(set) var status = 0
+  private(set) var body = ""
+  private(set) var isReceiving = false
+  let remoteAddress = SocketAddress.unspecified
+
+  var hasReceivedAll: Bool { true }
+  var isCongested: Bool { false }
+  func startReceiving() { isReceiving = true }
+  func pauseReceiving() {}
+  func resumeReceiving() {}
+  func sendInterim(_ head: ResponseHead) {}
+
+  func sendHead(status: Int, fields: FieldBlock, framing: BodyFraming, endsCall: Bool) { self.status = status }
+
+  func sendBody(_ buffer: inout ByteBuffer, _ count: Int) {
+    buffer.withSpan(0..<count) { body += String(repairing: $0) }
+    buffer.consume(count)
+  }
+
+  func sendEnd(trailers: FieldBlock?) {}
+  func becomeTunnel() {}
+  func abort() {}
+  func callEnded() {}
+}

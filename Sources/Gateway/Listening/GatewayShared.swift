@@ -1,0 +1,38 @@
+import EventLoops
+import Synchronization
+
+/// What all loops share: registries and counts that belong to the process. Everything in it is safe from any thread.
+final class GatewayShared: Sendable {
+  let metrics: GatewayMetrics
+  let stages = StageRegistry()
+  let accessLogs: AccessLogSinks
+  let log: GatewayLog
+  let buffers = BufferBudget()
+  /// Client connections of the whole process.
+  let connections = Atomic<Int>(0)
+
+  init(metrics: GatewayMetrics, log: GatewayLog) {
+    self.metrics = metrics
+    self.log = log
+    accessLogs = AccessLogSinks(metrics: metrics)
+  }
+}
+
+/// Bytes that buffered messages take, over all calls of the process (`limits.buffers`).
+final class BufferBudget: Sendable {
+  private let used = Atomic<Int>(0)
+
+  /// Takes bytes of the budget; false when they are not there.
+  func reserve(_ bytes: Int, limit: Int) -> Bool {
+    let after = used.add(bytes, ordering: .relaxed).newValue
+    if after <= limit { return true }
+    used.subtract(bytes, ordering: .relaxed)
+    return false
+  }
+
+  func release(_ bytes: Int) {
+    if bytes > 0 { used.subtract(bytes, ordering: .relaxed) }
+  }
+
+  var bytes: Int { used.load(ordering: .relaxed) }
+}

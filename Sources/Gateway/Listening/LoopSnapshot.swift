@@ -1,0 +1,44 @@
+import Configuration
+import EventLoops
+import Metrics
+import RPC
+
+/// A snapshot as one loop holds it: with the loop's own pools and counters beside the shared plans.
+///
+/// Calls keep a reference to this object and not to the shared one, so that no core counts references of another.
+final class LoopSnapshot {
+  let snapshot: Snapshot
+  let routes: [RouteState]
+  /// For calls without a route.
+  let unrouted: RouteCounters
+  private let pools: [UpstreamPool]
+
+  init(snapshot: Snapshot, pools: [UpstreamPool]) {
+    self.snapshot = snapshot
+    self.pools = pools
+    routes = snapshot.routes.map { RouteState(plan: $0) }
+    unrouted = RouteCounters()
+  }
+
+  func pool(_ upstream: Int) -> UpstreamPool { pools[upstream] }
+}
+
+/// One route on one loop.
+final class RouteState {
+  let plan: Route
+  let counters = RouteCounters()
+
+  init(plan: Route) { self.plan = plan }
+}
+
+/// The children of the metric families that this route has used on this loop, found without a lock after the first time.
+final class RouteCounters {
+  struct Entry {
+    var key: UInt32
+    var requests: Counter
+    var duration: Histogram
+  }
+
+  var entries: [Entry] = []
+  var upstream: [(name: String, histogram: Histogram)] = []
+}

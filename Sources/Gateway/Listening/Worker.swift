@@ -1,0 +1,207 @@
+import Bytes
+import Configuration
+import EventLoops
+import HTTP1
+import HTTPModel
+import RPC
+import Synchronization
+
+/// One event loop and all that lives on it: connections, upstream pools, shadows. Nothing of it is touched from
+/// another thread; what others want of it is posted to the loop's mailbox.
+final class Worker {
+  let index: Int
+  let loop: EventLoop
+  let shared: GatewayShared
+  private(set) var plans: LoopSnapshot
+  private let router = Router()
+  private var acceptors: [ObjectIdentifier: Acceptor] = [:]
+  private var connections: [ClientConnection?] = []
+  private var freeSlots: [Int] = []
+  private var endpoints: [EndpointIdentity: EndpointPool] = [:]
+  var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  private(set) var isDraining = false
+  /// Reused for every answer of the gateway's own making.
+  let answer = Answer()
+  private let accessLog = AccessLogBatch()
+  private lazy var drainTimer = Timer(loop: loop) { [weak self] in self?.drainTimeIsUp() }
+
+  init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
+    self.index = index
+    self.loop = loop
+    self.shared = shared
+    plans = LoopSnapshot(snapshot: snapshot, pools: [])
+    adopt(snapshot)
+  }
+
+  var metrics: GatewayMetrics { shared.metrics }
+  var limits: LimitsConfiguration { plans.snapshot.configuration.limits }
+  var timeouts: TimeoutsConfiguration { plans.snapshot.configuration.timeouts }
+  var headLimits: HeadLimits { plans.snapshot.headLimits }
+  /// How much a read may bring at once beyond what a fresh buffer holds.
+  var readRoom: Int { 16 << 10 }
+
+  func log(_ level: GatewayLog.Level, _ message: String) { shared.log.write(level, message) }
+
+  // MARK: Snapshots and listeners
+
+  /// Follows a new snapshot from the next request on; pools of endpoints that stay are kept.
+  func adopt(_ snapshot: Snapshot) {
+    // The pools below read their times from the new plans.
+    plans = LoopSnapshot(snapshot: snapshot, pools: [])
+    var pools: [UpstreamPool] = []
+    var used: Set<EndpointIdentity> = []
+    for upstream in snapshot.upstreams {
+      var members: [EndpointPool] = []
+      for endpoint in upstream.endpoints {
+        let identity = EndpointIdentity(upstream: upstream.name, host: endpoint.host, port: endpoint.port)
+        used.insert(identity)
+        members.append(self.endpoint(identity, endpoint, upstream))
+      }
+      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index))
+    }
+    for (identity, pool) in endpoints where !used.contains(identity) {
+      endpoints[identity] = nil
+      pool.closeIdle()
+    }
+    plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+  }
+
+  private func endpoint(
+    _ identity: EndpointIdentity, _ configuration: EndpointConfiguration, _ upstream: UpstreamConfiguration
+  ) -> EndpointPool {
+    if let known = endpoints[identity] {
+      known.adopt(upstream)
+      return known
+    }
+    let pool = EndpointPool(
+      identity: identity, authority: configuration.authority, upstream: upstream, worker: self,
+      metrics: metrics.upstream(upstream.name, shard: index))
+    endpoints[identity] = pool
+    return pool
+  }
+
+  /// Whether a reload has taken the endpoint out, so that its connections are not kept.
+  func isRetired(_ pool: EndpointPool) -> Bool { isDraining || endpoints[pool.identity] !== pool }
+
+  func open(_ listener: ListenerState) {
+    guard !isDraining, acceptors[ObjectIdentifier(listener)] == nil else { return }
+    let acceptor = Acceptor(listener: listener, worker: self)
+    acceptors[ObjectIdentifier(listener)] = acceptor
+    acceptor.listen()
+  }
+
+  /// Accepts no more on a listener; its connections go on.
+  func close(_ listener: ListenerState) {
+    acceptors.removeValue(forKey: ObjectIdentifier(listener))?.close()
+  }
+
+  // MARK: Connections
+
+  func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
+    do {
+      let connection = try ClientConnection(worker: self, listener: listener, socket: socket, remoteAddress: peer)
+      if let slot = freeSlots.popLast() {
+        connection.slot = slot
+        connections[slot] = connection
+      } else {
+        connection.slot = connections.count
+        connections.append(connection)
+      }
+      shared.connections.add(1, ordering: .relaxed)
+      listener.connections.add(1, shard: index)
+    } catch {
+      log(.error, "cannot watch a connection: \(error)")
+    }
+  }
+
+  func closed(_ connection: ClientConnection) {
+    guard connection.slot >= 0, connections[connection.slot] === connection else { return }
+    connections[connection.slot] = nil
+    freeSlots.append(connection.slot)
+    shared.connections.subtract(1, ordering: .relaxed)
+    connection.listener.connections.add(-1, shard: index)
+    endIfDrained()
+  }
+
+  func makeCall(
+    client: any ClientStream, head: RequestHead, options: ConnectionOptions, framing: BodyFraming
+  ) -> Call {
+    let plans = plans
+    var route: RouteState?
+    var face: any Face = RESTFace(binding: 0)
+    var fallback: Int?
+    var refusal: RPCError?
+    switch router.route(head, in: plans.snapshot) {
+    case .procedure(let index, let request):
+      route = plans.routes[index]
+      face = ConnectFace(request: request)
+    case .rest(let index, let binding):
+      route = plans.routes[index]
+      face = RESTFace(binding: binding)
+    case .fallback(let upstream): fallback = upstream
+    case .refused(let error):
+      refusal = error
+      if ConnectFace.speaks(head) { face = ConnectFace(request: .connectUnary(.json)) }
+    }
+    return Call(
+      worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
+      framing: framing, captures: route == nil ? [] : router.captures, fallbackUpstream: fallback, refusal: refusal)
+  }
+
+  /// Writes an access log line; it leaves the loop when the tick ends.
+  func appendAccessLog(to sink: LogSink, _ write: (inout ByteBuffer) -> Void) {
+    accessLog.append(to: sink, loop: loop, write)
+  }
+
+  // MARK: Draining
+
+  /// No new connections; what runs may finish until the time is up.
+  func drain(within time: Duration) {
+    guard !isDraining else { return }
+    for acceptor in acceptors.values { acceptor.close() }
+    acceptors = [:]
+    isDraining = true
+    for pool in endpoints.values { pool.closeIdle() }
+    for connection in connections { connection?.drain() }
+    drainTimer.schedule(after: time)
+    endIfDrained()
+  }
+
+  private func drainTimeIsUp() {
+    let left = connections.compactMap(\.self)
+    if !left.isEmpty { log(.warning, "draining took too long: \(left.count) connections are cut") }
+    for connection in left {
+      let call = connection.call
+      connection.close()
+      call?.clientLeft()
+    }
+    endIfDrained()
+  }
+
+  private func endIfDrained() {
+    guard isDraining, connections.allSatisfy({ $0 == nil }) else { return }
+    drainTimer.cancel()
+    accessLog.flush()
+    loop.stop()
+  }
+
+  // MARK: Buffers
+
+  /// Attaches a big buffer while there is something to read.
+  func lendBuffer(to buffer: inout ByteBuffer) {
+    guard buffer.capacity == 0 else { return }
+    buffer = loop.readBuffers.take()
+  }
+
+  /// Takes the memory of an empty buffer back.
+  func recycle(_ buffer: inout ByteBuffer) {
+    guard buffer.isEmpty, buffer.capacity > 0 else { return }
+    var taken = ByteBuffer()
+    swap(&taken, &buffer)
+    loop.readBuffers.give(taken)
+  }
+
+  func give(_ buffer: consuming ByteBuffer) {
+    if buffer.capacity > 0 { loop.readBuffers.give(buffer) }
+  }
+}

@@ -1,0 +1,39 @@
+import EventLoops
+
+/// The outside of one worker: its thread, and the mailbox through which the process talks to it.
+struct WorkerThread: Sendable {
+  let mailbox: Mailbox
+  private let thread: LoopThread
+
+  /// Starts the loop on a thread of its own and publishes the first snapshot there.
+  ///
+  /// - Parameter ended: called on the worker's thread when it has drained and its loop has stopped.
+  static func start(
+    index: Int, shared: GatewayShared, snapshot: Snapshot, listeners: [ListenerState],
+    ended: @escaping @Sendable () -> Void
+  ) throws(SystemError) -> WorkerThread {
+    let mailbox = try Mailbox()
+    let thread = try LoopThread.start(name: "loop\(index)") {
+      do throws(SystemError) {
+        let loop = try EventLoop(name: "loop\(index)", mailbox: mailbox)
+        let worker = Worker(index: index, loop: loop, shared: shared, snapshot: snapshot)
+        loop.resident = worker
+        for listener in listeners { worker.open(listener) }
+        loop.run()
+      } catch {
+        shared.log.write(.error, "loop \(index) cannot run: \(error)")
+      }
+      ended()
+    }
+    return WorkerThread(mailbox: mailbox, thread: thread)
+  }
+
+  /// Runs something on the worker's loop.
+  func post(_ job: @escaping @Sendable (Worker) -> Void) {
+    mailbox.post { loop in
+      if let worker = loop.resident as? Worker { job(worker) }
+    }
+  }
+
+  func join() { thread.join() }
+}

@@ -1,0 +1,108 @@
+import Bytes
+import EventLoops
+import HTTPModel
+
+/// The two forms of an access log line.
+enum AccessLogLine {
+  private static let maximumText = 256
+
+  static func appendJSON(_ call: Call, to line: inout ByteBuffer) {
+    line.append("{\"time\":\"")
+    WallClock.nowCoarse().appendRFC3339(to: &line)
+    line.append("\"")
+    member("client", call.remoteAddress?.host, to: &line)
+    member("method", call.head.method.name, to: &line)
+    member("route", call.routeLabel, to: &line)
+    if let route = call.route {
+      member("service", route.plan.service, to: &line)
+      member("procedure", route.plan.method, to: &line)
+    } else {
+      line.append(",\"path\":")
+      call.head.withPath { JSONText.append(bytes: $0.extracting(0..<min($0.count, maximumText)), to: &line) }
+    }
+    member("face", call.face.kind.label, to: &line)
+    member("stage", call.decision?.stage.rawValue, to: &line)
+    member("side", call.decision?.side.label, to: &line)
+    member("upstream", call.upstreamName.isEmpty ? nil : call.upstreamName, to: &line)
+    line.append(",\"status\":")
+    line.append(decimal: call.status)
+    member("code", call.outcome.map { "\($0.name)" } ?? "ok", to: &line)
+    line.append(",\"duration_ms\":")
+    appendMilliseconds(call, to: &line)
+    line.append(",\"received\":")
+    line.append(decimal: call.receivedBytes)
+    line.append(",\"sent\":")
+    line.append(decimal: call.sentBytes)
+    field("user_agent", .userAgent, call, to: &line)
+    field("request_id", .xRequestId, call, to: &line)
+    if let error = call.error {
+      member("error", error.message, to: &line)
+      member("detail", error.logDetail.isEmpty ? nil : error.logDetail, to: &line)
+    }
+    line.append("}\n")
+  }
+
+  static func appendText(_ call: Call, to line: inout ByteBuffer) {
+    WallClock.nowCoarse().appendRFC3339(to: &line)
+    word(call.remoteAddress?.host ?? "-", to: &line)
+    word(call.face.kind.label, to: &line)
+    word(call.head.method.name, to: &line)
+    word(call.routeLabel, to: &line)
+    if let route = call.route {
+      word("\(route.plan.service)/\(route.plan.method)", to: &line)
+    } else {
+      line.append(" ")
+      call.head.withPath { path in
+        LogText.append(String(repairing: path.extracting(0..<min(path.count, maximumText))), to: &line)
+      }
+    }
+    word(call.decision.map { "\($0.stage.rawValue)/\($0.side.label)" } ?? "-", to: &line)
+    word(call.upstreamName.isEmpty ? "-" : call.upstreamName, to: &line)
+    word("\(call.status)", to: &line)
+    word(call.outcome.map { "\($0.name)" } ?? "ok", to: &line)
+    line.append(" ")
+    appendMilliseconds(call, to: &line)
+    word("ms", to: &line)
+    word("\(call.receivedBytes)", to: &line)
+    word("\(call.sentBytes)", to: &line)
+    if let error = call.error {
+      line.append(" ")
+      JSONText.append(error.logDetail.isEmpty ? error.message : "\(error.message): \(error.logDetail)", to: &line)
+    }
+    line.append("\n")
+  }
+
+  private static func member(_ name: StaticString, _ value: String?, to line: inout ByteBuffer) {
+    guard let value else { return }
+    line.append(",\"")
+    line.append(name)
+    line.append("\":")
+    JSONText.append(value, to: &line)
+  }
+
+  private static func field(_ name: StaticString, _ field: FieldName, _ call: Call, to line: inout ByteBuffer) {
+    guard let index = call.head.fields.firstIndex(of: field) else { return }
+    line.append(",\"")
+    line.append(name)
+    line.append("\":")
+    call.head.fields.withValue(at: index) {
+      JSONText.append(bytes: $0.extracting(0..<min($0.count, maximumText)), to: &line)
+    }
+  }
+
+  private static func word(_ text: String, to line: inout ByteBuffer) {
+    line.append(" ")
+    LogText.append(text, to: &line)
+  }
+
+  /// Milliseconds with three decimals.
+  private static func appendMilliseconds(_ call: Call, to line: inout ByteBuffer) {
+    let microseconds = max(0, (call.worker.loop.now - call.startedAt).wholeNanoseconds / 1000)
+    line.append(decimal: microseconds / 1000)
+    line.append(".")
+    let rest = microseconds % 1000
+    if rest < 100 { line.append("0") }
+    if rest < 10 { line.append("0") }
+    line.append(decimal: rest)
+  }
+}

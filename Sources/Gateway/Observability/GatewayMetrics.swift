@@ -1,0 +1,118 @@
+import HTTP1
+import Metrics
+
+/// The metric families of the gateway, made once; names and labels are the contract's.
+final class GatewayMetrics: Sendable {
+  enum ShadowOutcome: String {
+    case match
+    case mismatch
+    case error
+    case skipped
+    /// Answered well; not compared.
+    case answered
+  }
+
+  let registry: MetricsRegistry
+  let requests: CounterFamily
+  let duration: HistogramFamily
+  let upstreamDuration: HistogramFamily
+  let shadows: CounterFamily
+  let reloads: CounterFamily
+  let unknownFields: CounterFamily
+  let connections: GaugeFamily
+  let upstreamConnections: GaugeFamily
+  let upstreamFailures: CounterFamily
+  let connectFailures: CounterFamily
+  let malformedRequests: CounterFamily
+  let acceptPauses: CounterFamily
+  let slowClients: Counter
+  let droppedLogLines: GaugeFamily
+  let bufferedBytes: Gauge
+
+  /// - Parameter shards: one for each loop.
+  init(shards: Int) {
+    let registry = MetricsRegistry(shards: shards)
+    self.registry = registry
+    requests = registry.counter(
+      "turnout_requests_total", help: "Calls that ended, by route, caller's protocol, answering side and code.",
+      labels: ["route", "service", "method", "face", "side", "stage", "code"])
+    duration = registry.histogram(
+      "turnout_request_duration_seconds", help: "From the request head to the end of the answer.",
+      labels: ["service", "method", "side"])
+    upstreamDuration = registry.histogram(
+      "turnout_upstream_duration_seconds", help: "From asking an upstream to the end of its answer.",
+      labels: ["upstream", "service", "method"])
+    shadows = registry.counter(
+      "turnout_shadow_total", help: "Copies to the other backend, by how they ended.",
+      labels: ["service", "method", "outcome"])
+    reloads = registry.counter(
+      "turnout_config_reloads_total", help: "Reloads of the configuration, by outcome.", labels: ["outcome"])
+    unknownFields = registry.counter(
+      "turnout_unknown_fields_total", help: "JSON members and query parameters that the schema does not know.",
+      labels: ["service", "method", "path"], maximumChildren: 1000)
+    connections = registry.gauge(
+      "turnout_connections", help: "Open client connections.", labels: ["listener", "protocol"])
+    upstreamConnections = registry.gauge(
+      "turnout_upstream_connections", help: "Open upstream connections, by state.", labels: ["upstream", "state"])
+    upstreamFailures = registry.counter(
+      "turnout_upstream_failures_total", help: "Upstream exchanges that failed, by kind.",
+      labels: ["upstream", "kind"])
+    connectFailures = registry.counter(
+      "turnout_upstream_connect_failures_total", help: "Connections to an upstream that could not be opened.",
+      labels: ["upstream"])
+    malformedRequests = registry.counter(
+      "turnout_malformed_requests_total", help: "Requests that are no acceptable HTTP, by kind.", labels: ["kind"])
+    acceptPauses = registry.counter(
+      "turnout_accept_pauses_total", help: "Moments in which no connection was accepted, by what had run out.",
+      labels: ["reason"])
+    slowClients = registry.counter(
+      "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
+    ).child([])
+    droppedLogLines = registry.gauge(
+      "turnout_access_log_dropped_lines", help: "Access log lines that were lost because the log could not keep up.",
+      labels: ["path"])
+    bufferedBytes = registry.gauge(
+      "turnout_buffered_bytes", help: "Bytes of messages that are held to be translated.", labels: []
+    ).child([])
+    _ = reloads.child(["ok"])
+    _ = reloads.child(["failed"])
+  }
+
+  func malformed(_ error: HTTP1Error, shard: Int) {
+    malformedRequests.child(["\(error.kind.name)"]).add(1, shard: shard)
+  }
+
+  func upstreamFailed(_ upstream: String, _ kind: UpstreamFailure.Kind, shard: Int) {
+    upstreamFailures.child([upstream, "\(kind)"]).add(1, shard: shard)
+  }
+
+  func shadow(_ route: Route, _ outcome: ShadowOutcome, shard: Int) {
+    shadows.child([route.service, route.method, outcome.rawValue]).add(1, shard: shard)
+  }
+
+  func unknownField(_ route: Route, _ path: String, shard: Int) {
+    unknownFields.child([route.service, route.method, path]).add(1, shard: shard)
+  }
+
+  func upstream(_ name: String, shard: Int) -> UpstreamMetrics {
+    UpstreamMetrics(
+      idle: ShardedGauge(gauge: upstreamConnections.child([name, "idle"]), shard: shard),
+      active: ShardedGauge(gauge: upstreamConnections.child([name, "active"]), shard: shard),
+      connectFailures: connectFailures.child([name]))
+  }
+}
+
+/// A gauge as one loop counts it.
+struct ShardedGauge {
+  let gauge: Gauge
+  let shard: Int
+
+  func add(_ amount: Int) { gauge.add(amount, shard: shard) }
+}
+
+/// What one loop counts of one upstream.
+struct UpstreamMetrics {
+  let idle: ShardedGauge
+  let active: ShardedGauge
+  let connectFailures: Counter
+}

@@ -1,0 +1,74 @@
+import EventLoops
+import HTTPModel
+import Metrics
+import RPC
+
+/// What is counted and written when calls end.
+extension Worker {
+  /// Counts a call that has ended.
+  func callEnded(_ call: Call) {
+    let counters = call.route?.counters ?? call.plans.unrouted
+    let side = call.decision?.side ?? .none
+    let stage = call.decision?.stage
+    let binding = (call.face as? RESTFace)?.binding
+    var key = UInt32(call.outcome?.rawValue ?? 0)
+    key |= UInt32(side.rawValue) << 8
+    key |= UInt32(call.face.kind.rawValue) << 12
+    key |= (stage.map { StageLabel.number($0) } ?? 0) << 16
+    key |= UInt32(truncatingIfNeeded: binding.map { $0 + 1 } ?? 0) << 20
+    let elapsed = UInt64(clamping: (loop.now - call.startedAt).wholeNanoseconds)
+    for entry in counters.entries where entry.key == key {
+      entry.requests.add(1, shard: index)
+      entry.duration.observe(nanoseconds: elapsed, shard: index)
+      return
+    }
+    let route = call.route?.plan
+    let entry = RouteCounters.Entry(
+      key: key,
+      requests: metrics.requests.child([
+        call.routeLabel, route?.service ?? "", route?.method ?? "", call.face.kind.label, side.label,
+        stage?.rawValue ?? "none", call.outcome.map { "\($0.name)" } ?? "ok",
+      ]),
+      duration: metrics.duration.child([route?.service ?? "", route?.method ?? "", side.label]))
+    counters.entries.append(entry)
+    entry.requests.add(1, shard: index)
+    entry.duration.observe(nanoseconds: elapsed, shard: index)
+  }
+
+  /// Counts how long one upstream exchange took.
+  func observeUpstream(_ name: String, _ route: RouteState?, _ elapsed: Duration) {
+    let counters = route?.counters ?? plans.unrouted
+    let nanoseconds = UInt64(clamping: elapsed.wholeNanoseconds)
+    for (known, histogram) in counters.upstream where known == name {
+      histogram.observe(nanoseconds: nanoseconds, shard: index)
+      return
+    }
+    let histogram = metrics.upstreamDuration.child([name, route?.plan.service ?? "", route?.plan.method ?? ""])
+    counters.upstream.append((name, histogram))
+    histogram.observe(nanoseconds: nanoseconds, shard: index)
+  }
+
+  /// A request that never became a call.
+  func logRefused(_ connection: ClientConnection, status: Int, reason: String) {
+    log(.info, "refused a request of \(connection.remoteAddress.host) with \(status): \(reason)")
+  }
+}
+
+enum StageLabel {
+  static func number(_ stage: StageDecision.Stage) -> UInt32 {
+    switch stage {
+    case .rest: 1
+    case .shadow: 2
+    case .rpc: 3
+    }
+  }
+}
+
+extension Call {
+  /// The route as metrics and logs name it: the template of a REST call, else the procedure; never the path.
+  var routeLabel: String {
+    guard let route else { return fallbackUpstream == nil ? "(none)" : "(fallback)" }
+    if let binding = (face as? RESTFace)?.binding { return route.plan.templates[binding] }
+    return route.plan.procedure
+  }
+}

@@ -1,0 +1,291 @@
+import Configuration
+import Diagnostics
+import Dispatch
+import EventLoops
+import Synchronization
+
+/// The gateway of this process while it runs: publishes snapshots to the workers, opens and closes listeners, drains.
+///
+/// Safe from any thread; changes go one after another.
+final class RunningGateway: Sendable {
+  private struct State {
+    var snapshot: Snapshot
+    var listeners: [SocketAddressConfiguration: ListenerState]
+    var workers: [WorkerThread] = []
+    var servers: [LocalServer] = []
+    var watcher: FileWatcher?
+    var isDraining = false
+  }
+
+  let configPath: String
+  let shared: GatewayShared
+  private let state: Mutex<State>
+  /// One change at a time: a reload takes a while, and reads must not wait for it.
+  private let changes = DispatchQueue(label: "changes")
+  private let ended = DispatchGroup()
+
+  private init(configPath: String, shared: GatewayShared, state: consuming sending State) {
+    self.configPath = configPath
+    self.shared = shared
+    self.state = Mutex(state)
+  }
+
+  // MARK: Starting
+
+  static func start(configPath: String) -> Result<RunningGateway, ProgramFailure> {
+    let (configuration, faults) = ConfigurationLoader.load(path: configPath)
+    guard let configuration else { return .failure(.configuration(faults)) }
+    do throws(SystemError) {
+      let workers = configuration.workers ?? Processors.available
+      let metrics = GatewayMetrics(shards: workers)
+      let log = GatewayLog(sink: try LogSink(.standardError), format: configuration.log)
+      let shared = GatewayShared(metrics: metrics, log: log)
+      let (snapshot, more) = compile(configuration, shared, generation: 1)
+      let diagnostics = faults + more
+      guard let snapshot else { return .failure(.configuration(diagnostics)) }
+      for diagnostic in diagnostics { log.write(.warning, "\(diagnostic)") }
+      var listeners: [SocketAddressConfiguration: ListenerState] = [:]
+      for listener in configuration.listeners {
+        listeners[listener.address] = try open(listener.address, metrics)
+      }
+      let gateway = RunningGateway(
+        configPath: configPath, shared: shared, state: State(snapshot: snapshot, listeners: listeners))
+      try gateway.run(snapshot, Array(listeners.values), workers)
+      return .success(gateway)
+    } catch {
+      return .failure(.other("\(error)"))
+    }
+  }
+
+  private static func open(
+    _ address: SocketAddressConfiguration, _ metrics: GatewayMetrics
+  ) throws(SystemError) -> ListenerState {
+    ListenerState(socket: try ListeningSocket(address: SocketAddress(address)), metrics: metrics)
+  }
+
+  /// The interceptors and everything else that a snapshot needs.
+  private static func compile(
+    _ configuration: GatewayConfiguration, _ shared: GatewayShared, generation: Int
+  ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
+    var interceptors: [any Interceptor] = []
+    for interceptor in configuration.interceptors {
+      switch interceptor {
+      case .accessLog(let settings):
+        do throws(SystemError) {
+          interceptors.append(AccessLog(sink: try shared.accessLogs.sink(for: settings), format: settings.format))
+        } catch {
+          let position = SourcePosition(file: configuration.file, line: 1, column: 1)
+          return (nil, [Diagnostic(at: position, "the access log cannot be opened: \(error)")])
+        }
+      }
+    }
+    return SnapshotCompiler.compile(
+      configuration, stages: shared.stages, generation: generation, interceptors: interceptors)
+  }
+
+  private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
+    shared.metrics.registry.onScrape { [shared] in
+      shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
+      shared.accessLogs.report()
+    }
+    publishStages(snapshot)
+    var workers: [WorkerThread] = []
+    for index in 0..<count {
+      ended.enter()
+      workers.append(
+        try WorkerThread.start(index: index, shared: shared, snapshot: snapshot, listeners: listeners) { [ended] in
+          ended.leave()
+        })
+    }
+    let servers = try openServers(snapshot.configuration)
+    state.withLock {
+      $0.workers = workers
+      $0.servers = servers
+    }
+    watchFiles(snapshot.configuration)
+  }
+
+  private func openServers(_ configuration: GatewayConfiguration) throws(SystemError) -> [LocalServer] {
+    var servers: [LocalServer] = []
+    if let admin = configuration.admin {
+      let handler = AdminHandler(role: .admin(token: admin.token), control: self)
+      servers.append(
+        try LocalServer(address: SocketAddress(admin.address), name: "admin") { handler.respond(to: $0) })
+    }
+    if let probes = configuration.probes {
+      let handler = AdminHandler(role: .probes, control: self)
+      servers.append(try LocalServer(address: SocketAddress(probes), name: "probes") { handler.respond(to: $0) })
+    }
+    return servers
+  }
+
+  /// Where it listens, with the ports that were bound.
+  var addresses: ServedAddresses {
+    state.withLock { state in
+      let configuration = state.snapshot.configuration
+      var servers = state.servers.map(\.address)
+      let listeners = configuration.listeners.compactMap { state.listeners[$0.address]?.socket.address }
+      let admin = configuration.admin == nil || servers.isEmpty ? nil : servers.removeFirst()
+      return ServedAddresses(listeners: listeners, admin: admin, probes: servers.first)
+    }
+  }
+
+  // MARK: Reloading
+
+  /// Reads the configuration anew; a faulty one leaves the old one serving.
+  func reload(because reason: String) -> ReloadOutcome {
+    changes.sync {
+      let outcome = reloadNow()
+      switch outcome {
+      case .ok:
+        shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
+        shared.log.write(.info, "reloaded (\(reason))")
+      case .failed(let diagnostics):
+        shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
+        for diagnostic in diagnostics { shared.log.write(.error, "\(diagnostic)") }
+        shared.log.write(.error, "the reload (\(reason)) failed; the old configuration goes on serving")
+      }
+      return outcome
+    }
+  }
+
+  private func reloadNow() -> ReloadOutcome {
+    let (old, isDraining) = state.withLock { ($0.snapshot, $0.isDraining) }
+    let (configuration, faults) = ConfigurationLoader.load(path: configPath)
+    guard let configuration else { return .failed(faults) }
+    let position = SourcePosition(file: configPath, line: 1, column: 1)
+    if isDraining { return .failed([Diagnostic(at: position, "the gateway is draining")]) }
+    let (snapshot, more) = Self.compile(configuration, shared, generation: old.generation + 1)
+    guard let snapshot else { return .failed(faults + more) }
+    let known = state.withLock { $0.listeners }
+    var listeners: [SocketAddressConfiguration: ListenerState] = [:]
+    for listener in configuration.listeners {
+      do throws(SystemError) {
+        listeners[listener.address] = try known[listener.address] ?? Self.open(listener.address, shared.metrics)
+      } catch {
+        return .failed(faults + more + [Diagnostic(at: listener.address.position, "\(error)", cure: "use a free port")])
+      }
+    }
+    publish(snapshot, listeners, replacing: known)
+    return .ok(warnings: faults + more + unchangeable(old.configuration, configuration))
+  }
+
+  private func publish(
+    _ snapshot: Snapshot, _ listeners: [SocketAddressConfiguration: ListenerState],
+    replacing known: [SocketAddressConfiguration: ListenerState]
+  ) {
+    publishStages(snapshot)
+    let opened = listeners.filter { known[$0.key] == nil }.map(\.value)
+    let closed = known.filter { listeners[$0.key] == nil }.map(\.value)
+    let workers = state.withLock { state in
+      state.snapshot = snapshot
+      state.listeners = listeners
+      return state.workers
+    }
+    for worker in workers {
+      worker.post { worker in
+        worker.adopt(snapshot)
+        for listener in opened { worker.open(listener) }
+        for listener in closed { worker.close(listener) }
+      }
+    }
+    watchFiles(snapshot.configuration)
+  }
+
+  private func publishStages(_ snapshot: Snapshot) {
+    shared.stages.publish(
+      snapshot.routes.map { (procedure: "\($0.service)/\($0.method)", configured: $0.settings.stage) })
+  }
+
+  /// What only a restart changes; said, so that nobody waits for it.
+  private func unchangeable(_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> [Diagnostic] {
+    let position = SourcePosition(file: new.file, line: 1, column: 1)
+    var warnings: [Diagnostic] = []
+    if old.workers != new.workers {
+      warnings.append(Diagnostic(severity: .warning, at: position, "workers changes with the next start only"))
+    }
+    if old.admin != new.admin || old.probes != new.probes {
+      warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
+    }
+    for warning in warnings { shared.log.write(.warning, "\(warning)") }
+    return warnings
+  }
+
+  private func watchFiles(_ configuration: GatewayConfiguration) {
+    let files = configuration.watchedFiles + configuration.schemaFiles
+    if let watcher = state.withLock({ $0.watcher }) {
+      watcher.watch(files)
+      return
+    }
+    do throws(SystemError) {
+      let watcher = try FileWatcher(files: files) { [weak self] in
+        _ = self?.reload(because: "a file changed")
+      }
+      state.withLock { $0.watcher = watcher }
+    } catch {
+      shared.log.write(.warning, "files are not watched; reload by SIGHUP: \(error)")
+    }
+  }
+
+  // MARK: Ending
+
+  /// No new connections; what runs may finish. The second call changes nothing.
+  func drain() {
+    let (workers, time) = state.withLock { state in
+      defer { state.isDraining = true }
+      return (state.isDraining ? [] : state.workers, state.snapshot.configuration.drain)
+    }
+    guard !workers.isEmpty else { return }
+    shared.log.write(.info, "draining")
+    state.withLock { $0.listeners = [:] }
+    for worker in workers { worker.post { $0.drain(within: time) } }
+  }
+
+  /// Waits for all workers to end, then closes the admin endpoint and the logs.
+  func waitUntilEnded() {
+    ended.wait()
+    let (workers, servers) = state.withLock { ($0.workers, $0.servers) }
+    for worker in workers { worker.join() }
+    for server in servers { server.stop() }
+    for server in servers { server.join() }
+    shared.accessLogs.flush()
+    shared.log.write(.info, "ended")
+    shared.log.flush()
+  }
+
+  func reopenLogs() {
+    do throws(SystemError) {
+      try shared.accessLogs.reopen()
+    } catch {
+      shared.log.write(.error, "an access log cannot be reopened: \(error)")
+    }
+  }
+
+  // MARK: Reading
+
+  var snapshot: Snapshot { state.withLock { $0.snapshot } }
+  var isDraining: Bool { state.withLock { $0.isDraining } }
+}
+
+extension SocketAddress {
+  /// An address of the configuration; it was validated there, and is a literal.
+  init(_ configured: SocketAddressConfiguration) throws(SystemError) {
+    guard let address = SocketAddress(host: configured.host, port: configured.port) else {
+      throw SystemError(EINVAL, in: "listening on \(configured.text)")
+    }
+    self = address
+  }
+}
+
+extension GatewayConfiguration {
+  /// Files that the schema is made of.
+  var schemaFiles: [String] {
+    schema.flatMap { entry -> [String] in
+      switch entry.source {
+      case .descriptorSet(let path): [path]
+      case .protos(let files, let importPaths):
+        importPaths.isEmpty ? files : importPaths.flatMap { folder in files.map { "\(folder)/\($0)" } }
+      }
+    }
+  }
+}

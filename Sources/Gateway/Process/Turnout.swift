@@ -1,0 +1,77 @@
+package import Diagnostics
+import Configuration
+import Dispatch
+import EventLoops
+import Glibc
+
+/// The gateway as the command line knows it.
+package struct Turnout: GatewayProgram {
+  package init() {}
+
+  package func serve(
+    configPath: String, started: @escaping @Sendable (ServedAddresses) -> Void
+  ) -> Result<Void, ProgramFailure> {
+    SignalWatcher.ignoreBrokenPipes()
+    let gateway: RunningGateway
+    switch RunningGateway.start(configPath: configPath) {
+    case .success(let running): gateway = running
+    case .failure(let failure): return .failure(failure)
+    }
+    let signals: SignalWatcher
+    do throws(SystemError) {
+      signals = try SignalWatcher(
+        [SIGTERM, SIGINT, SIGHUP, SIGUSR1], queue: DispatchQueue(label: "signals")
+      ) { signal in
+        switch signal {
+        case SIGHUP: _ = gateway.reload(because: "SIGHUP")
+        case SIGUSR1: gateway.reopenLogs()
+        default: gateway.drain()
+        }
+      }
+    } catch {
+      return .failure(.other("signals cannot be handled: \(error)"))
+    }
+    let addresses = gateway.addresses
+    for address in addresses.listeners { gateway.shared.log.write(.info, "listening on \(address.text)") }
+    if let admin = addresses.admin { gateway.shared.log.write(.info, "admin endpoint on \(admin.text)") }
+    if let probes = addresses.probes { gateway.shared.log.write(.info, "probes on \(probes.text)") }
+    started(addresses)
+    gateway.waitUntilEnded()
+    withExtendedLifetime(signals) {}
+    return .success(())
+  }
+
+  package func check(configPath: String) -> [Diagnostic] {
+    compile(configPath).diagnostics
+  }
+
+  package func routes(configPath: String) -> Result<[RouteSummary], ProgramFailure> {
+    let (snapshot, diagnostics) = compile(configPath)
+    guard let snapshot else { return .failure(.configuration(diagnostics)) }
+    return .success(snapshot.routes.map { RouteSummary($0) })
+  }
+
+  package func explain(configPath: String, request: ExplainedRequest) -> Result<String, ProgramFailure> {
+    let (snapshot, diagnostics) = compile(configPath)
+    guard let snapshot else { return .failure(.configuration(diagnostics)) }
+    return Explanation.explain(request, in: snapshot)
+  }
+
+  /// Compiles a configuration as serving would, without opening anything.
+  private func compile(_ path: String) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
+    let (configuration, faults) = ConfigurationLoader.load(path: path)
+    guard let configuration else { return (nil, faults) }
+    let (snapshot, more) = SnapshotCompiler.compile(
+      configuration, stages: StageRegistry(), generation: 1, interceptors: [])
+    return (snapshot, faults + more)
+  }
+}
+
+extension RouteSummary {
+  init(_ route: Route) {
+    self.init(
+      procedure: "\(route.service)/\(route.method)", stage: route.settings.stage.rawValue,
+      bindings: zip(route.bindings, route.templates).map { Binding(method: $0.httpMethod, path: $1) },
+      rest: route.settings.rest?.name, rpc: route.settings.rpc?.name, hosts: route.settings.hosts)
+  }
+}

@@ -1,0 +1,60 @@
+import Configuration
+import Diagnostics
+import EventLoops
+import Glibc
+import ProtobufSchema
+
+/// Reads the files that `schema:` names.
+enum SchemaFiles {
+  /// No descriptor set of a sane API is larger.
+  private static let maximumBytes = 256 << 20
+
+  static func read(
+    _ configured: [SchemaSourceConfiguration]
+  ) -> (sources: [SchemaLoader.Source], diagnostics: [Diagnostic]) {
+    var sources: [SchemaLoader.Source] = []
+    var diagnostics: [Diagnostic] = []
+    for entry in configured {
+      switch entry.source {
+      case .protos(let files, let importPaths):
+        sources.append(.protos(files: files, importPaths: importPaths, position: entry.position))
+      case .descriptorSet(let path):
+        switch contents(of: path) {
+        case .success(let bytes):
+          sources.append(.descriptorSet(path: path, bytes: bytes, position: entry.position))
+        case .failure(let fault):
+          diagnostics.append(
+            Diagnostic(
+              at: entry.position, "cannot read the descriptor set \(path): \(fault.reason)",
+              cure: "make it with: buf build -o FILE, or protoc --include_imports --descriptor_set_out=FILE"))
+        }
+      }
+    }
+    return (sources, diagnostics)
+  }
+
+  private struct ReadFault: Error {
+    var reason: String
+  }
+
+  private static func contents(of path: String) -> Result<[UInt8], ReadFault> {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return .failure(ReadFault(reason: String(cString: strerror(errno)))) }
+    defer { Glibc.close(descriptor) }
+    var bytes: [UInt8] = []
+    while bytes.count <= maximumBytes {
+      var count = 0
+      let before = bytes.count
+      bytes.append(contentsOf: [UInt8](unsafeUninitializedCapacity: 65_536) { room, initialized in
+        count = Glibc.read(descriptor, room.baseAddress, room.count)
+        initialized = max(0, count)
+      })
+      if count < 0 {
+        if errno == EINTR { continue }
+        return .failure(ReadFault(reason: String(cString: strerror(errno))))
+      }
+      if bytes.count == before { return .success(bytes) }
+    }
+    return .failure(ReadFault(reason: "it is larger than \(maximumBytes) bytes"))
+  }
+}

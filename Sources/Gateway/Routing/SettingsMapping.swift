@@ -1,0 +1,35 @@
+import Configuration
+import ProtoJSON
+import ProtobufSchema
+
+extension JSONProfile {
+  /// The profile that a route's `json:` describes.
+  init(_ settings: JSONSettings) {
+    self = .standard
+    emitDefaults = settings.emitDefaults
+    protoFieldNames = settings.fieldNames == .proto
+    int64AsNumber = settings.int64 == .number
+    enumsAsNumbers = settings.enums == .number
+    stripEnumPrefix = settings.enumPrefix == .strip
+    unsetAsNull = settings.unset == .null
+    switch settings.timestamps {
+    case .rfc3339: timestamps = .rfc3339
+    case .unix: timestamps = .unix
+    case .unixMilliseconds: timestamps = .unixMilliseconds
+    }
+    switch settings.unknownFields {
+    case .reject: unknownFields = .reject
+    case .ignore: unknownFields = .ignore
+    case .report: unknownFields = .report
+    }
+  }
+}
+
+extension HTTPRule {
+  /// A rule from the configuration, in the form of an annotation.
+  init(_ rule: HTTPRuleConfiguration) {
+    self.init(
+      method: rule.method, path: rule.path, body: rule.body, responseBody: rule.responseBody,
+      additionalBindings: rule.additionalBindings.map { HTTPRule($0) })
+  }
+}

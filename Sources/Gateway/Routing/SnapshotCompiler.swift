@@ -1,0 +1,191 @@
+import Configuration
+import Diagnostics
+import ProtoJSON
+import ProtobufSchema
+import REST
+
+/// Compiles a configuration and its schema into a snapshot, or says everything that is wrong with it.
+struct SnapshotCompiler {
+  private let configuration: GatewayConfiguration
+  private let stages: StageRegistry
+  private let generation: Int
+  private let interceptors: [any Interceptor]
+
+  private var diagnostics: [Diagnostic] = []
+  private var routes: [Route] = []
+  private var groups: [[String]: GroupBuilder] = [:]
+  private var codecs: [JSONProfile: JSONCodec] = [:]
+
+  private init(
+    _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ generation: Int,
+    _ interceptors: [any Interceptor]
+  ) {
+    self.configuration = configuration
+    self.stages = stages
+    self.generation = generation
+    self.interceptors = interceptors
+  }
+
+  /// - Returns: the snapshot, nil with any error; and all faults and warnings.
+  static func compile(
+    _ configuration: GatewayConfiguration, stages: StageRegistry, generation: Int, interceptors: [any Interceptor]
+  ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
+    var compiler = SnapshotCompiler(configuration, stages, generation, interceptors)
+    let (sources, faults) = SchemaFiles.read(configuration.schema)
+    compiler.diagnostics = faults
+    let (schema, schemaFaults) = SchemaLoader.load(sources)
+    compiler.diagnostics += schemaFaults
+    guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
+    let snapshot = compiler.build(schema)
+    return (snapshot, compiler.diagnostics)
+  }
+
+  private mutating func build(_ schema: Schema) -> Snapshot? {
+    for service in configuration.services { add(service, schema) }
+    let built = groups.values.map { $0.build() }.sorted { $0.specificity > $1.specificity }
+    let fallback = configuration.fallback.flatMap { upstreamIndex($0) }
+    guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
+    return Snapshot(
+      generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
+      interceptors: interceptors, errorCodec: codec(.standard, schema))
+  }
+
+  private func upstreamIndex(_ reference: Reference) -> Int? {
+    configuration.upstreams.firstIndex { $0.name == reference.name }
+  }
+
+  private mutating func codec(_ profile: JSONProfile, _ schema: Schema) -> JSONCodec {
+    if let known = codecs[profile] { return known }
+    let codec = JSONCodec(schema: schema, profile: profile)
+    codecs[profile] = codec
+    return codec
+  }
+
+  // MARK: Services and methods
+
+  private mutating func add(_ service: ServiceConfiguration, _ schema: Schema) {
+    guard let type = schema.services.first(where: { $0.fullName == service.service.name }) else {
+      let known = schema.services.map(\.fullName)
+      report(
+        service.service.position, "the schema has no service \(service.service.name)",
+        cure: Nearest.match(service.service.name, in: known).map { "did you mean \($0)?" }
+          ?? (known.isEmpty ? "add its descriptors under schema:" : "it has \(known.joined(separator: ", "))"))
+      return
+    }
+    for method in service.methods where !type.methods.contains(where: { $0.name == method.method.name }) {
+      let known = type.methods.map(\.name)
+      report(
+        method.method.position, "\(type.fullName) has no method \(method.method.name)",
+        cure: Nearest.match(method.method.name, in: known).map { "did you mean \($0)?" }
+          ?? "it has \(known.joined(separator: ", "))")
+    }
+    for method in type.methods {
+      let own = service.methods.first { $0.method.name == method.name }
+      add(method, of: type, service, own, schema)
+    }
+  }
+
+  private mutating func add(
+    _ method: MethodType, of type: ServiceType, _ service: ServiceConfiguration, _ own: MethodConfiguration?,
+    _ schema: Schema
+  ) {
+    let settings = own?.settings ?? service.settings
+    let position = own?.http?.position ?? own?.method.position ?? service.service.position
+    checkShadow(method, type, service, settings)
+    let standard = codec(.standard, schema)
+    let profile = codec(JSONProfile(settings.json), schema)
+    let procedure = "\(type.fullName)/\(method.name)"
+    let index = routes.count
+
+    let rules = (own?.http.map { HTTPRule($0) } ?? method.httpRule).map { [$0] + $0.additionalBindings } ?? []
+    var bindings: [RESTBinding] = []
+    var templates: [String] = []
+    for rule in rules {
+      guard let binding = compile(rule, method, procedure, settings, profile, position, schema) else { continue }
+      let path = settings.prefix + rule.path
+      do throws(TemplateError) {
+        let template = try PathTemplate.parse(path)
+        insert(
+          binding, template, rule, route: index, number: bindings.count, settings.hosts, procedure, position)
+        bindings.append(binding)
+        templates.append(path)
+      } catch {
+        report(position, "\(procedure): the template \(path) is wrong at column \(error.column): \(error.message)")
+      }
+    }
+    if !insertProcedure(settings.prefix + "/" + procedure, route: index, settings.hosts) {
+      report(service.service.position, "\(procedure) is configured twice", cure: "keep one")
+    }
+    if settings.stage != .rpc, let fault = bindings.first?.reverseFault {
+      report(
+        settings.stagePosition, "\(procedure) cannot be asked by RPC while its stage is \(settings.stage.rawValue): \(fault)",
+        severity: .warning)
+    }
+    routes.append(
+      Route(
+        index: index, service: type.fullName, type: method, settings: settings,
+        stage: stages.cell(for: procedure, configured: settings.stage),
+        restUpstream: settings.rest.flatMap { upstreamIndex($0) },
+        rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
+        codec: standard, profileCodec: profile, interceptors: interceptors))
+  }
+
+  /// A shadow doubles side effects, so it is for methods that have none.
+  private mutating func checkShadow(
+    _ method: MethodType, _ type: ServiceType, _ service: ServiceConfiguration, _ settings: RouteSettings
+  ) {
+    guard settings.stage == .shadow, settings.stagePosition != service.settings.stagePosition else { return }
+    let isSafe = method.idempotency == .noSideEffects || method.httpRule?.method == "GET"
+    if !isSafe {
+      report(
+        settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",
+        cure: "declare idempotency_level = NO_SIDE_EFFECTS if it has none")
+    }
+  }
+
+  private mutating func compile(
+    _ rule: HTTPRule, _ method: MethodType, _ procedure: String, _ settings: RouteSettings, _ codec: JSONCodec,
+    _ position: SourcePosition, _ schema: Schema
+  ) -> RESTBinding? {
+    do throws(BindingError) {
+      var binding = BindingSettings()
+      binding.ignoresUnknownQuery = settings.query.ignoresUnknown
+      binding.ignoredQuery = settings.query.ignore
+      return try RESTBinding.compile(rule: rule, method: method, schema: schema, codec: codec, settings: binding)
+    } catch {
+      report(position, "\(procedure): the rule \(rule.method) \(rule.path) is wrong: \(error.message)")
+      return nil
+    }
+  }
+
+  // MARK: Tables
+
+  private mutating func insert(
+    _ binding: RESTBinding, _ template: PathTemplate, _ rule: HTTPRule, route: Int, number: Int, _ hosts: [String],
+    _ procedure: String, _ position: SourcePosition
+  ) {
+    let key = hosts.sorted()
+    var group = groups[key] ?? GroupBuilder(hosts: key)
+    let conflict = group.insert(rule.method, template, route: route, binding: number, procedure: procedure)
+    groups[key] = group
+    if let conflict {
+      report(
+        position, "\(procedure) and \(conflict) have the same rule \(rule.method) \(rule.path)",
+        cure: "give one of them another path")
+    }
+  }
+
+  private mutating func insertProcedure(_ path: String, route: Int, _ hosts: [String]) -> Bool {
+    let key = hosts.sorted()
+    var group = groups[key] ?? GroupBuilder(hosts: key)
+    let isNew = group.insertProcedure(path, route: route)
+    groups[key] = group
+    return isNew
+  }
+
+  private mutating func report(
+    _ position: SourcePosition, _ what: String, cure: String = "", severity: Diagnostic.Severity = .error
+  ) {
+    diagnostics.append(Diagnostic(severity: severity, at: position, what, cure: cure))
+  }
+}
