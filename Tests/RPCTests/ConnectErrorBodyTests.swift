@@ -168,4 +168,18 @@ struct ConnectErrorBodyTests {
     }
     #expect(ConnectErrorBody.read(body.span, status: 503).code == .notFound)
   }
+
+  /// One byte changed anywhere: either the status gives the code, or the text is still an object with its few parts.
+  @Test func everyChangedByteIsContained() {
+    let body = bytes(#"{"code":"not_found","message":"\u00e9\ud83d\ude00","details":[{"type":"a.B","value":"AQ"}]}"#)
+    for index in body.indices {
+      for byte in [0, 0x20, 0x22, 0x2C, 0x30, 0x5B, 0x5C, 0x5D, 0x75, 0x7B, 0x7D, 0xC3, 0xFF] as [UInt8] {
+        var changed = body
+        changed[index] = byte
+        let error = ConnectErrorBody.read(changed.span, status: 503)
+        #expect(error.code == .notFound || error.code == .unavailable)
+        #expect(error.details.count <= 1)
+      }
+    }
+  }
 }
