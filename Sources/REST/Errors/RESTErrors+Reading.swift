@@ -1,5 +1,6 @@
-package import Bytes
+import Bytes
 package import ProtoJSON
+import ProtobufSchema
 package import RPC
 
 extension RESTErrors {
@@ -28,9 +29,11 @@ extension RESTErrors {
       let isShown = (400..<500).contains(status) && isText(contentType, body) && !log.isEmpty
       return RPCError(byStatus, isShown ? log : "HTTP status \(status)", logDetail: log)
     }
-    let message =
-      outer.message ?? inner?.message ?? outer.errorText ?? outer.detail ?? inner?.detail ?? outer.title
-      ?? ((400..<500).contains(status) ? log : "HTTP status \(status)")
+    let candidates = [
+      outer.message, inner?.message, outer.errorText, outer.detail, inner?.detail, outer.title,
+    ]
+    let said: String? = candidates.lazy.compactMap { $0 }.first
+    let message = said ?? ((400..<500).contains(status) ? log : "HTTP status \(status)")
     let source = outer.details.isEmpty ? inner?.details ?? [] : outer.details
     return RPCError(
       code(outer, inner, status) ?? byStatus, message,

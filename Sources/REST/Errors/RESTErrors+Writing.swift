@@ -1,5 +1,6 @@
 package import Bytes
 package import ProtoJSON
+import ProtobufSchema
 package import RPC
 
 /// Errors as REST bodies.

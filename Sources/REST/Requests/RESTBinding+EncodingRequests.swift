@@ -1,5 +1,6 @@
 package import Bytes
 import ProtoJSON
+import ProtobufSchema
 package import RPC
 
 extension RESTBinding {

@@ -1,7 +1,9 @@
 import Bytes
 
 /// The text is no JSON.
-package struct JSONFault: Error {}
+package struct JSONFault: Error {
+  package init() {}
+}
 
 /// A cursor over one JSON text: strict in syntax (RFC 8259), bounded in depth.
 ///
