@@ -3,11 +3,10 @@ import PackageDescription
 
 // With TURNOUT_FUZZ set all code is built for libFuzzer, and its targets are there.
 let isFuzzing = Context.environment["TURNOUT_FUZZ"] != nil
-let fuzzing: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []
 
 // One set of rules for every Swift target. Whole-module release builds also inline across modules:
 // the hot leaf types (`Bytes`, `HTTPModel`) are called per byte and per field from other modules.
-let rules: [SwiftSetting] = fuzzing + [
+let rules: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
@@ -15,6 +14,7 @@ let rules: [SwiftSetting] = fuzzing + [
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableExperimentalFeature("Lifetimes"),
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+  .unsafeFlags(isFuzzing ? ["-sanitize=fuzzer,address"] : []),
 ]
 
 // Parsers and codecs read bytes that strangers wrote: each unsafe expression is marked.

@@ -72,6 +72,19 @@ struct MutationTests {
     #expect(refused > 400 && refused < 3_900)
   }
 
+  @Test("what is accepted of damaged requests is one message for the next hop too")
+  func rewritten() {
+    var random = Random(state: Self.seed)
+    let fixtures = Fixture.requests + Fixture.requestBodies
+    var requests = 0
+    for round in 0..<2_000 {
+      let check = RewriteCheck(Self.mutated(fixtures[round % fixtures.count].bytes, &random))
+      requests += check.requests
+      #expect(check.fault == nil, "seed \(Self.seed) round \(round)")
+    }
+    #expect(requests > 200)
+  }
+
   @Test("random bytes are refused or wait, and never trap")
   func noise() {
     var random = Random(state: Self.seed)
