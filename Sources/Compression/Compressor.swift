@@ -25,7 +25,7 @@ package enum Compressor {
 
   private static func gzip(_ input: Span<UInt8>, into output: inout ByteBuffer) throws(CompressionError) {
     guard input.count <= Int(UInt32.max / 2) else { throw .malformed("input over 2 GiB") }
-    // A window no greater than the input: preparing the full 256 KiB costs more than a small body's compression.
+    // A window no greater than the input: the full one takes 256 KiB for each call.
     let windowBits = CInt(min(15, max(9, Int.bitWidth - max(1, input.count - 1).leadingZeroBitCount)))
     let memoryLevel = min(8, windowBits - 6)
     // zlib keeps the address of the stream.
