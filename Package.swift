@@ -1,9 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// With TURNOUT_FUZZ set all code is built for libFuzzer, and its targets are there.
+let isFuzzing = Context.environment["TURNOUT_FUZZ"] != nil
+let fuzzing: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []
+
 // One set of rules for every Swift target. Whole-module release builds also inline across modules:
 // the hot leaf types (`Bytes`, `HTTPModel`) are called per byte and per field from other modules.
-let rules: [SwiftSetting] = [
+let rules: [SwiftSetting] = fuzzing + [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
@@ -28,6 +32,18 @@ func tests(_ name: String, _ more: [Target.Dependency] = []) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.byName(name: name)] + more,
     resources: [], swiftSettings: rules)
+}
+
+/// What tests and fuzz targets share.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: "\(name)TestSupport", dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: rules)
+}
+
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: "Fuzz\(name)", dependencies: dependencies, path: "Tests/Fuzz/\(name)", exclude: ["corpus"],
+    swiftSettings: rules,
+    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
 }
 
 func door(_ name: String, pkgConfig: String, package: String) -> Target {
@@ -89,7 +105,8 @@ let package = Package(
     tests("Bytes"),
     tests("HTTPModel", ["Bytes"]),
     tests("Diagnostics"),
-    tests("HTTP1", ["Bytes", "HTTPModel"]),
+    support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
+    tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"]),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
@@ -102,6 +119,6 @@ let package = Package(
     tests(
       "Gateway",
       ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
-  ],
+  ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )
