@@ -28,9 +28,9 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: rules)
 }
 
-func tests(_ name: String, _ more: [Target.Dependency] = []) -> Target {
+func tests(_ name: String, _ more: [Target.Dependency] = [], excluding exclude: [String] = []) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: [.byName(name: name)] + more,
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + more, exclude: exclude,
     resources: [], swiftSettings: rules)
 }
 
@@ -107,7 +107,7 @@ let package = Package(
     tests("Diagnostics"),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
-    tests("ProtobufSchema", ["Bytes", "Diagnostics"]),
+    tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),

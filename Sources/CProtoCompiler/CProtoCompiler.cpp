@@ -3,7 +3,6 @@
 #include <google/protobuf/compiler/importer.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
-#include <google/protobuf/descriptor_database.h>
 #include <google/protobuf/stubs/logging.h>
 
 #include <mutex>
@@ -13,10 +12,10 @@
 #include <vector>
 
 #include "FaultCollector.h"
+#include "LibraryFiles.h"
 #include "SourceLayers.h"
 
 using google::protobuf::DescriptorPool;
-using google::protobuf::DescriptorPoolDatabase;
 using google::protobuf::FileDescriptor;
 using google::protobuf::FileDescriptorProto;
 using google::protobuf::FileDescriptorSet;
@@ -63,11 +62,14 @@ void compile(
   SourceLayers layers;
   for (const std::string &path : importPaths) layers.addImportPath(path);
   FaultCollector collector(layers);
-  DescriptorPoolDatabase library(*DescriptorPool::generated_pool());
+  LibraryFiles library;
   SourceTreeDescriptorDatabase database(&layers, &library);
   database.RecordErrorsTo(&collector);
   DescriptorPool pool(&database, database.GetValidationErrorCollector());
   pool.EnforceWeakDependencies(true);
+
+  // The interpreter of options takes their types from the pool once they are in it.
+  pool.FindFileByName(LibraryFiles::descriptorFile);
 
   FileDescriptorSet set;
   std::set<std::string> seen;

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <memory>
-#include <sys/stat.h>
 
 #include "BuiltInSources.h"
 
@@ -18,11 +17,6 @@ namespace {
 
 bool belongsToLibrary(const std::string &name) {
   return DescriptorPool::generated_pool()->FindFileByName(name) != nullptr;
-}
-
-bool isDirectory(const std::string &path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 }  // namespace
@@ -44,11 +38,6 @@ std::string SourceLayers::diskPath(const std::string &name) {
 
 ZeroCopyInputStream *SourceLayers::Open(const std::string &name) {
   if (belongsToLibrary(name)) return nullptr;
-  std::string path;
-  if (disk.VirtualFileToDiskFile(name, &path) && isDirectory(path)) {
-    lastError = "Is a directory.";
-    return nullptr;
-  }
   if (ZeroCopyInputStream *stream = disk.Open(name)) return stream;
   lastError = disk.GetLastErrorMessage();
   if (const char *text = builtInSource(name)) {

@@ -1,6 +1,6 @@
 /// A FileDescriptorProto, in so far as it matters here. Two files are equal when they mean the same, whatever their
 /// comments and options are.
-struct FileDescriptor: Equatable {
+struct FileDescriptor: Equatable, Sendable {
   var name = ""
   var package = ""
   var dependencies: [String] = []

@@ -19,7 +19,6 @@ struct LoadedFile {
 /// The files of all sources, each name once.
 struct FileCollection {
   private(set) var files: [LoadedFile] = []
-  private(set) var builtIns: [FileDescriptor] = []
   private(set) var diagnostics: [Diagnostic] = []
   /// Whether a source could not be read whole, so that what is missing says nothing.
   private(set) var isPartial = false
@@ -62,7 +61,7 @@ struct FileCollection {
 
   /// Adds what every schema has, and what the files import and is at hand.
   mutating func addBuiltIns() {
-    builtIns = BuiltInFiles.load()
+    let builtIns = BuiltInFiles.all
     let origin = LoadedFile.Origin(
       kind: .builtIn, label: "the built-in types", position: SourcePosition(file: "", line: 1, column: 1))
     var wanted = Set(BuiltInFiles.always)

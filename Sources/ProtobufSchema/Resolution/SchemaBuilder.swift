@@ -26,7 +26,6 @@ struct SchemaBuilder {
   }
 
   let files: [LoadedFile]
-  let builtIns: [FileDescriptor]
   var diagnostics: [Diagnostic]
   /// Whether something is missing for a fault that was reported: then nothing is said about what is undefined.
   var isPartial: Bool
@@ -40,7 +39,6 @@ struct SchemaBuilder {
 
   init(_ collection: FileCollection) {
     files = collection.files
-    builtIns = collection.builtIns
     diagnostics = collection.diagnostics
     isPartial = collection.isPartial
   }
