@@ -30,6 +30,8 @@ package struct GatewayConfiguration: Sendable {
   package var log = LogFormat.text
   /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
   package var watchedFiles: [String] = []
+  /// Every text that came from `${env:}` or `${file:}`, and the admin token: never shown, whatever it became part of.
+  package var secrets: Set<String> = []
 
   package init() {}
 }

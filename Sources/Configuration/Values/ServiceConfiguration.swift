@@ -39,6 +39,10 @@ package struct HTTPRuleConfiguration: Sendable {
   package var additionalBindings: [HTTPRuleConfiguration]
   /// Of the path.
   package var position: SourcePosition
+  /// Of the value of `body:`, when it is given.
+  package var bodyPosition: SourcePosition?
+  /// Of the value of `response_body:`, when it is given.
+  package var responseBodyPosition: SourcePosition?
 
   package init(
     method: String, path: String, body: String?, responseBody: String?,

@@ -43,6 +43,8 @@ package struct EndpointConfiguration: Sendable, Hashable {
   /// As it goes into the Host field: with the port unless it is 80, IPv6 in brackets.
   package var authority: String
   package var position: SourcePosition
+  /// Whether a part of it came from `${env:}` or `${file:}`, so that it is not to be shown.
+  package var isSecret = false
 
   package init(host: String, port: UInt16, authority: String, position: SourcePosition) {
     self.host = host

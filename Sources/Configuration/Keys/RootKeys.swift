@@ -1,0 +1,86 @@
+/// All that a configuration file can say.
+enum Sections {
+  static let root = Section<RootKey>("the configuration")
+  static let listener = Section<ListenerKey>(
+    "a listener",
+    hints: ["tls": .notYet("listeners speak HTTP/1.1 without TLS; put a TLS terminator before them")])
+  static let admin = Section<AdminKey>(
+    "the admin endpoint", hints: ["tls": .notYet("the admin endpoint speaks HTTP/1.1 without TLS")])
+  static let probes = Section<ProbesKey>(
+    "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")])
+  static let schemaSource = Section<SchemaKey>("a schema source")
+  static let upstream = Section<UpstreamKey>(
+    "an upstream", hints: ["tls": .notYet("upstreams are reached by `http://` without TLS")])
+  static let limits = Section<LimitsKey>("the limits")
+  static let timeouts = Section<TimeoutsKey>("the timeouts")
+  static let interceptor = Section<InterceptorKey>(
+    "an interceptor",
+    hints: Dictionary(
+      uniqueKeysWithValues: [
+        "cors", "jwt", "rate_limit", "headers", "retry", "concurrency", "tracing", "api_key", "basic_auth",
+        "external_auth", "circuit_breaker", "cache", "ip_filter",
+      ].map { ($0, .notYet("the interceptors of this version are `access_log`")) }))
+  static let accessLog = Section<AccessLogKey>("the access log")
+
+  /// Every section, for whoever lists the keys: documentation, its test, completion.
+  package static var all: [KnownSection] {
+    [
+      root.known, listener.known, admin.known, probes.known, schemaSource.known, upstream.known, service.known,
+      method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
+      customRule.known, interceptor.known, accessLog.known, limits.known, timeouts.known,
+    ]
+  }
+}
+
+enum RootKey: String, SectionKey {
+  case listeners, admin, probes, include, schema, upstreams, services, interceptors, limits, timeouts, fallback
+  case workers, drain, via, log
+}
+
+enum ListenerKey: String, SectionKey {
+  case address
+}
+
+enum AdminKey: String, SectionKey {
+  case address, token
+}
+
+enum ProbesKey: String, SectionKey {
+  case address
+}
+
+enum SchemaKey: String, SectionKey {
+  case descriptorSet = "descriptor_set"
+  case protos
+  case importPaths = "import_paths"
+}
+
+enum UpstreamKey: String, SectionKey {
+  case `protocol`, codec, endpoints, http
+  case connectTimeout = "connect_timeout"
+  case maxIdleConnections = "max_idle_connections"
+  case maxConnections = "max_connections"
+}
+
+enum LimitsKey: String, SectionKey {
+  case message, header, fields, target, connections, buffers
+  case requestsPerConnection = "requests_per_connection"
+  case bodyRate = "body_rate"
+}
+
+enum TimeoutsKey: String, SectionKey {
+  case connect, idle
+  case requestHead = "request_head"
+  case requestBody = "request_body"
+  case connectionAge = "connection_age"
+  case streamIdle = "stream_idle"
+  case upstreamIdle = "upstream_idle"
+}
+
+enum InterceptorKey: String, SectionKey {
+  case accessLog = "access_log"
+}
+
+enum AccessLogKey: String, SectionKey {
+  case format, path
+}

@@ -1,0 +1,32 @@
+/// The names of the keys of one kind of mapping.
+protocol SectionKey: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
+
+/// Why a key that somebody may well write does not stand in a section.
+enum KeyHint: Sendable {
+  /// It belongs to the product, not to this version; the text says what there is instead.
+  case notYet(String)
+  /// It is known elsewhere; the text says where.
+  case misplaced(String)
+}
+
+/// One kind of mapping: what it is called in messages, and its keys.
+struct Section<Key: SectionKey>: Sendable {
+  /// With its article: `a service`.
+  var name: String
+  var keys: [Key]
+  var hints: [String: KeyHint]
+
+  init(_ name: String, keys: [Key] = Array(Key.allCases), hints: [String: KeyHint] = [:]) {
+    self.name = name
+    self.keys = keys
+    self.hints = hints
+  }
+
+  var known: KnownSection { KnownSection(name: name, keys: keys.map(\.rawValue)) }
+}
+
+/// A section for those who only want the names.
+package struct KnownSection: Sendable, Equatable {
+  package var name: String
+  package var keys: [String]
+}

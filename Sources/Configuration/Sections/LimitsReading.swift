@@ -1,0 +1,67 @@
+import Diagnostics
+
+extension RootReader {
+  mutating func readLimits(_ node: Node) {
+    guard let map = MappingReader(node, Sections.limits, context) else { return }
+    var limits = configuration.limits
+    context.read(map[.message], into: &limits.message) { context.size($0, 1...(1 << 30)) }
+    context.read(map[.header], into: &limits.header) { context.size($0, 1 << 10...16 << 20) }
+    context.read(map[.fields], into: &limits.fields) { context.integer($0, 8...10_000) }
+    context.read(map[.target], into: &limits.target) { context.size($0, 64...1 << 20) }
+    context.read(map[.connections], into: &limits.connections) { context.integer($0, 1...10_000_000) }
+    context.read(map[.requestsPerConnection], into: &limits.requestsPerConnection) {
+      context.integer($0, 0...1_000_000_000)
+    }
+    context.read(map[.buffers], into: &limits.buffers) { context.size($0, 1...(1 << 39)) }
+    context.read(map[.bodyRate], into: &limits.bodyRate) { context.size($0, 0...1 << 30) }
+    if limits.buffers < limits.message {
+      context.error(
+        map[.buffers]?.position ?? map.keyPosition(.message), "all buffers together are smaller than one message",
+        cure: "make `buffers` at least as large as `message`")
+    }
+    if limits.target > limits.header {
+      context.error(
+        map[.target]?.position ?? map.keyPosition(.header), "a target may be longer than the head around it",
+        cure: "make `header` larger than `target`")
+    }
+    configuration.limits = limits
+  }
+
+  mutating func readTimeouts(_ node: Node) {
+    guard let map = MappingReader(node, Sections.timeouts, context) else { return }
+    var timeouts = configuration.timeouts
+    context.read(map[.connect], into: &timeouts.connect) { context.duration($0) }
+    context.read(map[.requestHead], into: &timeouts.requestHead) { context.duration($0) }
+    context.read(map[.requestBody], into: &timeouts.requestBody) { context.duration($0) }
+    context.read(map[.idle], into: &timeouts.idle) { context.duration($0) }
+    context.read(map[.connectionAge], into: &timeouts.connectionAge) { context.duration($0, zeroAllowed: true) }
+    context.read(map[.streamIdle], into: &timeouts.streamIdle) { context.duration($0) }
+    context.read(map[.upstreamIdle], into: &timeouts.upstreamIdle) { context.duration($0) }
+    configuration.timeouts = timeouts
+  }
+
+  func interceptors(_ node: Node) -> [InterceptorConfiguration] {
+    var accessLog: SourcePosition?
+    var result: [InterceptorConfiguration] = []
+    for element in context.list(node, "interceptors") ?? [] {
+      guard let map = MappingReader(element, Sections.interceptor, context) else { continue }
+      guard let log = map[.accessLog] else {
+        // Another name was reported already.
+        if case .mapping(let entries) = element.content, !entries.isEmpty { continue }
+        context.error(element.position, "an interceptor without a name", cure: "write `- access_log: {}`")
+        continue
+      }
+      if let accessLog {
+        context.report(.givenTwice("access_log", at: map.keyPosition(.accessLog), first: accessLog))
+        continue
+      }
+      accessLog = map.keyPosition(.accessLog)
+      guard let settings = MappingReader(log, Sections.accessLog, context) else { continue }
+      var configuration = AccessLogConfiguration()
+      context.read(settings[.format], into: &configuration.format) { context.word($0, "a log format") }
+      context.read(settings[.path], into: &configuration.path) { context.path($0)?.value }
+      result.append(.accessLog(configuration))
+    }
+    return result
+  }
+}

@@ -1,0 +1,144 @@
+import Diagnostics
+
+extension RootReader {
+  mutating func readServices(_ node: Node) {
+    for entry in context.mapping(node, "services by name") ?? [] {
+      guard let map = MappingReader(entry.value, Sections.service, context) else { continue }
+      var settings = RouteSettings(stagePosition: entry.keyPosition)
+      let isReadable = apply(map, to: &settings)
+      var stages = StageChecks(service: entry.key, settings: settings, isReadable: isReadable)
+      var methods: [MethodConfiguration] = []
+      for method in map[.methods].flatMap({ context.mapping($0, "methods by name") }) ?? [] {
+        if let read = self.method(method, of: settings, isReadable, &stages) { methods.append(read) }
+      }
+      stages.run(context)
+      configuration.services.append(
+        ServiceConfiguration(
+          service: Reference(name: entry.key, position: entry.keyPosition), settings: settings, methods: methods))
+    }
+  }
+
+  private func method(
+    _ entry: Node.Entry, of service: RouteSettings, _ isServiceReadable: Bool, _ stages: inout StageChecks
+  ) -> MethodConfiguration? {
+    guard let map = MappingReader(entry.value, Sections.method, context) else { return nil }
+    var settings = service
+    let isReadable = apply(map, to: &settings)
+    stages.add(
+      method: entry.key, at: entry.keyPosition, settings,
+      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil,
+      isReadable: isReadable && isServiceReadable)
+    return MethodConfiguration(
+      method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
+      http: map[.http].flatMap { rule($0, Sections.rule) })
+  }
+
+  /// Lays the keys of a service or a method over what stands.
+  ///
+  /// - Returns: Whether stage and sides could be read, so that it makes sense to compare them.
+  private func apply(_ map: MappingReader<RouteKey>, to settings: inout RouteSettings) -> Bool {
+    var isReadable = true
+    if let node = map[.rest] {
+      settings.rest = reference(node)
+      isReadable = isReadable && settings.rest != nil
+      settings.rest.map { check($0, is: .rest, for: "`rest`") }
+    }
+    if let node = map[.rpc] {
+      settings.rpc = reference(node)
+      isReadable = isReadable && settings.rpc != nil
+      settings.rpc.map { check($0, is: .connect, for: "`rpc`") }
+    }
+    if let node = map[.stage] {
+      settings.stagePosition = node.position
+      if let stage: RouteSettings.Stage = context.word(node, "a stage", notYet: ["canary"]) {
+        settings.stage = stage
+      } else {
+        isReadable = false
+      }
+    }
+    context.read(map[.hosts], into: &settings.hosts) { node in
+      context.list(node, "hosts")?.compactMap { context.hostPattern($0) }
+    }
+    context.read(map[.prefix], into: &settings.prefix) { prefix($0) }
+    context.read(map[.stripPrefix], into: &settings.stripPrefix) { context.boolean($0) }
+    context.read(map[.envelope], into: &settings.envelope) { context.name($0, "a member's name")?.value }
+    context.read(map[.timeout], into: &settings.timeout) { context.duration($0) }
+    context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
+    context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
+    if let node = map[.json] { apply(json: node, to: &settings.json) }
+    if let node = map[.query] { apply(query: node, to: &settings.query) }
+    if let node = map[.errors], let errors = MappingReader(node, Sections.errors, context) {
+      context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
+    }
+    if let node = map[.shadow], let shadow = MappingReader(node, Sections.shadow, context) {
+      context.read(shadow[.sample], into: &settings.shadow.sample) { context.share($0) }
+      context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }
+    }
+    return isReadable
+  }
+
+  private func apply(json node: Node, to json: inout JSONSettings) {
+    guard let map = MappingReader(node, Sections.json, context) else { return }
+    context.read(map[.emitDefaults], into: &json.emitDefaults) { context.boolean($0) }
+    context.read(map[.fieldNames], into: &json.fieldNames) { context.word($0, "a choice of field names") }
+    context.read(map[.int64], into: &json.int64) { context.word($0, "a form of int64") }
+    context.read(map[.enums], into: &json.enums) { context.word($0, "a form of enums") }
+    context.read(map[.enumPrefix], into: &json.enumPrefix) { context.word($0, "a treatment of enum prefixes") }
+    context.read(map[.unset], into: &json.unset) { context.word($0, "a form of unset fields") }
+    context.read(map[.timestamps], into: &json.timestamps) { context.word($0, "a form of timestamps") }
+    context.read(map[.unknownFields], into: &json.unknownFields) { context.word($0, "a treatment of unknown fields") }
+  }
+
+  private enum UnknownQuery: String, CaseIterable {
+    case reject, ignore
+  }
+
+  private func apply(query node: Node, to query: inout RouteSettings.Query) {
+    guard let map = MappingReader(node, Sections.query, context) else { return }
+    context.read(map[.unknown], into: &query.ignoresUnknown) { node in
+      let word: UnknownQuery? = context.word(node, "a treatment of unknown parameters")
+      return word.map { $0 == .ignore }
+    }
+    context.read(map[.ignore], into: &query.ignore) { node in
+      context.texts(node, "names", each: "a parameter's name")?.map(\.value)
+    }
+  }
+}
+
+extension RootReader {
+  /// `/api`: segments of unreserved characters, none of them `.` or `..`.
+  private func prefix(_ node: Node) -> String? {
+    guard let text = context.name(node, "a prefix") else { return nil }
+    let segments = text.value.split(separator: "/", omittingEmptySubsequences: false)
+    let fits =
+      segments.count > 1 && segments.first == ""
+      && segments.dropFirst().allSatisfy { segment in
+        !segment.isEmpty && isPlain(segment)
+      }
+    if fits { return text.value }
+    let parts = text.value.split(separator: "/")
+    let example = text.isSecret || parts.isEmpty || !parts.allSatisfy(isPlain)
+    context.error(
+      node.position, "\(text.shown) is not a prefix",
+      cure: "write \(quoted(example ? "/api" : parts.map { "/\($0)" }.joined())), a `/` before it and none after")
+    return nil
+  }
+
+  private func isPlain(_ segment: Substring) -> Bool {
+    segment != "." && segment != ".." && segment.utf8.allSatisfy(isUnreserved)
+  }
+
+  /// RFC 3986 section 2.3.
+  private func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~".utf8.contains(byte)
+    }
+  }
+
+  private func successStatus(_ node: Node) -> Int? {
+    context.integer(node, 200...204)
+  }
+}

@@ -1,0 +1,65 @@
+import Diagnostics
+
+/// `http:` of an upstream; one value today, so that files that say it stay valid.
+private enum UpstreamHTTP: String, CaseIterable {
+  case one = "1.1"
+}
+
+extension RootReader {
+  mutating func readUpstreams(_ node: Node) {
+    for entry in context.mapping(node, "upstreams by name") ?? [] {
+      // Known from here on, so that a fault inside does not make each reference a fault too.
+      upstreamProtocols[entry.key] = .some(nil)
+      if let upstream = upstream(entry) {
+        upstreamProtocols[entry.key] = upstream.protocol
+        configuration.upstreams.append(upstream)
+      }
+    }
+  }
+
+  private func upstream(_ entry: Node.Entry) -> UpstreamConfiguration? {
+    let section = Sections.upstream
+    if entry.key.isEmpty { context.error(entry.keyPosition, "an upstream has an empty name", cure: "name it") }
+    guard var map = MappingReader(entry.value, section, context) else { return nil }
+    map.place = entry.keyPosition
+    let kind: UpstreamConfiguration.BackendProtocol? =
+      map.required(.protocol, section, context, cure: "write `protocol: rest` or `protocol: connect`").flatMap {
+        context.word($0, "a protocol", notYet: ["grpc", "grpc-web"])
+      }
+    let endpoints = map.required(.endpoints, section, context, cure: "write `endpoints: [\"http://host:port\"]`")
+      .flatMap { self.endpoints($0) }
+    var result = UpstreamConfiguration(
+      name: entry.key, position: entry.keyPosition, protocol: kind ?? .rest, endpoints: endpoints ?? [])
+    context.read(map[.codec], into: &result.codec) { context.word($0, "a codec") }
+    if kind == .rest, map[.codec] != nil {
+      context.error(
+        map.keyPosition(.codec), "`codec` is for upstreams with `protocol: connect`",
+        cure: "leave it out; a REST upstream is sent JSON")
+    }
+    if let node = map[.http] { let _: UpstreamHTTP? = context.word(node, "an HTTP version", notYet: ["2", "2.0"]) }
+    context.read(map[.connectTimeout], into: &result.connectTimeout) { context.duration($0) }
+    context.read(map[.maxIdleConnections], into: &result.maxIdleConnections) { context.integer($0, 0...100_000) }
+    context.read(map[.maxConnections], into: &result.maxConnections) { context.integer($0, 1...100_000) }
+    return kind == nil ? nil : result
+  }
+
+  private func endpoints(_ node: Node) -> [EndpointConfiguration]? {
+    guard let elements = context.list(node, "endpoints") else { return nil }
+    if elements.isEmpty {
+      context.error(node.position, "no endpoint is given", cure: "write `endpoints: [\"http://host:port\"]`")
+    }
+    var result: [EndpointConfiguration] = []
+    var known: [EndpointConfiguration: EndpointConfiguration] = [:]
+    for element in elements {
+      guard let endpoint = context.endpoint(element) else { continue }
+      if let first = known[endpoint] {
+        let what = endpoint.isSecret || first.isSecret ? "this endpoint" : endpoint.authority
+        context.report(.givenTwice(what, at: endpoint.position, first: first.position))
+      } else {
+        known[endpoint] = endpoint
+        result.append(endpoint)
+      }
+    }
+    return result
+  }
+}
