@@ -99,7 +99,8 @@ let package = Package(
     .testTarget(
       name: "turnoutTests",
       dependencies: [
-        "turnout", "Gateway", "Bytes", "Diagnostics", "EventLoops", "HTTPModel", "ProtobufSchema", "ProtoJSON",
+        "turnout", "Gateway", "Bytes", "Configuration", "Diagnostics", "EventLoops", "HTTPModel", "ProtobufSchema",
+        "ProtoJSON",
       ],
       swiftSettings: rules),
     tests("Bytes"),

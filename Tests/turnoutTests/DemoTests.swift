@@ -1,3 +1,4 @@
+import Configuration
 import EventLoops
 import Gateway
 import Glibc
@@ -36,6 +37,21 @@ import Testing
     #expect(!text.contains("<"))
     let same = Program.configuration(gateway: 8080, admin: 9901, legacy: 8081, connect: 8082)
     #expect(same == DemoFiles.configuration)
+  }
+
+  @Test func theConfigurationLoads() throws {
+    let (loaded, diagnostics) = ConfigurationLoader.load(text: DemoFiles.configuration, file: "turnout.yaml")
+    #expect(diagnostics == [])
+    let configuration = try #require(loaded)
+    #expect(configuration.listeners.map(\.address.port) == [8080])
+    #expect(configuration.admin?.address.port == 9901)
+    let stages = configuration.services.flatMap { service in
+      service.methods.map { ("\(service.service.name)/\($0.method.name)", $0.settings.stage) }
+    }
+    #expect(stages.allSatisfy { DemoMethod(rawValue: $0.0) != nil })
+    #expect(Set(stages.map(\.1)) == [.rest, .rpc])
+    let anyPorts = Program.configuration(gateway: 0, admin: 0, legacy: 41_000, connect: 41_001)
+    #expect(ConfigurationLoader.load(text: anyPorts, file: "turnout.yaml").diagnostics == [])
   }
 
   @Test func runsTheGatewayOnFilesThatGoWithIt() throws {
