@@ -28,7 +28,11 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: rules)
 }
 
+<<<<<<< HEAD
 func tests(_ name: String, _ more: [Target.Dependency] = [], excluding exclude: [String] = []) -> Target {
+=======
+func tests(_ name: String, _ more: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+>>>>>>> control
   .testTarget(
     name: "\(name)Tests", dependencies: [.byName(name: name)] + more, exclude: exclude,
     resources: [], swiftSettings: rules)
@@ -99,7 +103,8 @@ let package = Package(
     .testTarget(
       name: "turnoutTests",
       dependencies: [
-        "turnout", "Gateway", "Bytes", "Diagnostics", "EventLoops", "HTTPModel", "ProtobufSchema", "ProtoJSON",
+        "turnout", "Gateway", "Bytes", "Configuration", "Diagnostics", "EventLoops", "HTTPModel", "ProtobufSchema",
+        "ProtoJSON",
       ],
       swiftSettings: rules),
     tests("Bytes"),
@@ -107,7 +112,11 @@ let package = Package(
     tests("Diagnostics"),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
+<<<<<<< HEAD
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
+=======
+    tests("ProtobufSchema", ["Bytes", "Diagnostics"], exclude: ["Fixtures"]),
+>>>>>>> control
     tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),

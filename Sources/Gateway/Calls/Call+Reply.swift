@@ -1,5 +1,6 @@
 import Bytes
 import Compression
+import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel

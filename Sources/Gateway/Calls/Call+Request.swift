@@ -1,6 +1,7 @@
 import Bytes
 import Compression
 import Configuration
+import EventLoops
 import HTTP1
 import HTTPModel
 import RPC
