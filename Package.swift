@@ -28,11 +28,7 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: rules)
 }
 
-<<<<<<< HEAD
 func tests(_ name: String, _ more: [Target.Dependency] = [], excluding exclude: [String] = []) -> Target {
-=======
-func tests(_ name: String, _ more: [Target.Dependency] = [], exclude: [String] = []) -> Target {
->>>>>>> control
   .testTarget(
     name: "\(name)Tests", dependencies: [.byName(name: name)] + more, exclude: exclude,
     resources: [], swiftSettings: rules)
@@ -112,11 +108,7 @@ let package = Package(
     tests("Diagnostics"),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
-<<<<<<< HEAD
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
-=======
-    tests("ProtobufSchema", ["Bytes", "Diagnostics"], exclude: ["Fixtures"]),
->>>>>>> control
     tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
