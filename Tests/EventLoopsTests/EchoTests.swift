@@ -139,7 +139,7 @@ import Testing
     try withLoop { loop in
       var left = clients
       let all = try (0..<clients).map { number in
-        try Client(loop, listener.address, pattern(100_000 + number, seed: UInt64(number))) {
+        try Client(loop, listener.address, pattern(20_000 + number, seed: UInt64(number))) {
           left -= 1
           if left == 0 { loop.stop() }
         }
@@ -147,7 +147,7 @@ import Testing
       loop.run()
       for (number, client) in all.enumerated() {
         let isEqual = client.received.withSpan {
-          ASCII.equal($0, pattern(100_000 + number, seed: UInt64(number)).span)
+          ASCII.equal($0, pattern(20_000 + number, seed: UInt64(number)).span)
         }
         #expect(isEqual, "client \(number)")
       }

@@ -16,17 +16,19 @@ import Testing
     return String(decoding: buffer.bytes, as: UTF8.self)
   }
 
-  @Test(arguments: [
-    (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
-    (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-    (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
-    (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-    (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
-    (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
-    (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
-    (Int64.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
-    (Int64.min, "Sat, 01 Jan 0000 00:00:00 GMT"),
-  ] as [(Int64, String)]) func writesTheDateOfHTTP(seconds: Int64, text: String) {
+  @Test(
+    arguments: [
+      (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+      (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+      (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+      (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+      (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
+      (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
+      (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+      (Int64.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
+      (Int64.min, "Sat, 01 Jan 0000 00:00:00 GMT"),
+    ] as [(Int64, String)]) func writesTheDateOfHTTP(seconds: Int64, text: String)
+  {
     #expect(httpDate(WallTime(seconds: seconds)) == text)
   }
 

@@ -50,13 +50,17 @@ package final class FileWatcher: Sendable {
     state.withLock { $0.source?.cancel() }
   }
 
-  /// Watches these files from now on, and no others. What they are now counts as reported.
+  /// Watches these files from now on, and no others. What a new one is now counts as reported: who reads it should do
+  /// so after this call. One that was watched before keeps what was reported, so that a change in between is not lost.
   package func watch(_ files: [String]) {
     state.withLock { state in
+      let known = Dictionary(zip(state.files, state.reported)) { first, _ in first }
       state.files = files
+      // First the watches, then the look: what changes after it makes an event.
       follow(&state)
-      state.reported = files.map(FileFingerprint.init(path:))
-      state.seen = state.reported
+      state.seen = files.map(FileFingerprint.init(path:))
+      state.reported = zip(files, state.seen).map { known[$0] ?? $1 }
+      if state.reported != state.seen { scheduleLook(&state) }
     }
   }
 

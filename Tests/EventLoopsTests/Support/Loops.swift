@@ -5,14 +5,14 @@ import Testing
 
 /// Makes a loop, has the body set it up, and runs it on this thread until it is stopped.
 ///
-/// A loop that nobody stops is stopped after half a minute, as a failure.
+/// A loop that nobody stops is stopped after two minutes, as a failure.
 func withLoop(_ name: String = "test", _ body: (EventLoop) throws -> Void) throws {
   let loop = try EventLoop(name: name, mailbox: Mailbox())
   let guardian = Timer(loop: loop) {
     Issue.record("the loop was not stopped")
     loop.stop()
   }
-  guardian.schedule(after: .seconds(30))
+  guardian.schedule(after: .seconds(120))
   try body(loop)
   loop.run()
   guardian.cancel()
