@@ -18,9 +18,9 @@ enum Fixtures {
 
   /// A descriptor set of fixture sources, compiled on the spot.
   static func compiled(_ files: String..., folder: String = "proto") throws -> [UInt8] {
-    let (bytes, faults) = ProtoCompiler.compile(files: files, importPaths: [path(folder)])
-    try #require(faults.isEmpty, "\(faults)")
-    return bytes
+    let result = ProtoCompiler.compile(files: files, importPaths: [path(folder)])
+    try #require(result.faults.isEmpty, "\(result.faults)")
+    return result.descriptorSet
   }
 
   static func set(_ bytes: [UInt8], path: String = "fixture.binpb") -> SchemaLoader.Source {

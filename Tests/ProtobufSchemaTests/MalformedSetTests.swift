@@ -62,7 +62,7 @@ import Testing
   @Test func changedBytesNeverTrap() throws {
     for set in try Self.sets() {
       for index in set.indices {
-        for value in [UInt8](arrayLiteral: 0x00, 0x7F, 0xFF, set[index] ^ 0x01, set[index] ^ 0x08) {
+        for value in [0x00, 0xFF, set[index] ^ 0x08] {
           var changed = set
           changed[index] = value
           _ = load(changed)
@@ -78,7 +78,7 @@ import Testing
       return Int(state >> 33) % limit
     }
     for set in try Self.sets() {
-      for _ in 0..<500 {
+      for _ in 0..<250 {
         var changed = set
         for _ in 0...random(6) {
           let start = random(changed.count)

@@ -1,4 +1,5 @@
 import Diagnostics
+import Foundation
 import ProtobufSchema
 import Testing
 
@@ -68,9 +69,55 @@ import Testing
     let found = faults("json_clash.proto")
     #expect(found.count == 1)
     #expect(found.first?.hasPrefix("broken/json_clash.proto:7:10: error: ") == true)
-    let warned = faults("json_clash_proto2.proto")
-    #expect(warned.count == 1)
-    #expect(warned.first?.hasPrefix("broken/json_clash_proto2.proto:5:19: warning: ") == true)
+    #expect(
+      faults("json_clash_proto2.proto") == [
+        "broken/json_clash_proto2.proto:5:3: warning: fields foo_bar and fooBar of broken.v1.Clash have the same JSON "
+          + "name fooBar; give one of them another json_name"
+      ])
+  }
+
+  @Test func nameThePlaceOfARule() throws {
+    #expect(
+      faults("rule.proto") == [
+        "broken/rule.proto:12:3: error: google.api.http of method broken.v1.S/Do has no path; "
+          + "give it one of get, put, post, delete, patch or custom"
+      ])
+  }
+
+  @Test func methodsKnowTheirPlace() throws {
+    let schema = try Fixtures.schema(Fixtures.sources("depot/v1/depot.proto", in: ["proto"]))
+    let file = Fixtures.path("proto/depot/v1/depot.proto")
+    let get = try schema.method("depot.v1.CrateService", "Get")
+    #expect(get.position == SourcePosition(file: file, line: 47, column: 5))
+    let watch = try schema.method("depot.v1.CrateService", "Watch")
+    #expect(watch.position == SourcePosition(file: file, line: 86, column: 3))
+    let set = try Fixtures.schema(Fixtures.set(Fixtures.compiled("depot/v1/depot.proto")))
+    #expect(try set.method("depot.v1.CrateService", "Get").position == nil)
+  }
+
+  @Test func refuseSourcesThatWouldExhaustTheParser() throws {
+    let folder = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    func write(_ name: String, depth: Int, quoted: Int = 0) throws {
+      let text =
+        "syntax = \"proto3\"; // \(String(repeating: "{", count: quoted))\n"
+        + String(repeating: "message A {", count: depth) + String(repeating: "}", count: depth)
+      try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+    }
+    try write("fine.proto", depth: 30, quoted: 5_000)
+    try write("deep.proto", depth: 20_000)
+    try Data("syntax = \"proto3\";\nimport \"deep.proto\";\nmessage M { A a = 1; }".utf8)
+      .write(to: folder.appendingPathComponent("user.proto"))
+    func load(_ file: String) -> [Diagnostic] {
+      SchemaLoader.load([.protos(files: [file], importPaths: [folder.path], position: Fixtures.entry)]).diagnostics
+    }
+    #expect(load("fine.proto").isEmpty)
+    for file in ["deep.proto", "user.proto"] {
+      let diagnostics = load(file)
+      #expect(diagnostics.map(\.position) == [Fixtures.entry])
+      #expect(diagnostics.first?.what.hasSuffix("deep.proto: Nested deeper than 100 levels") == true)
+    }
   }
 
   @Test func nameAnEmptyList() {

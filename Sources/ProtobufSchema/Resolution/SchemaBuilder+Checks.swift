@@ -22,15 +22,16 @@ extension SchemaBuilder {
   private mutating func checkJSONNames(_ fields: [Field], of message: PendingMessage) {
     var owners: [String: String] = [:]
     let byName = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
-    for field in fields {
+    for (index, field) in fields.enumerated() {
+      let path = message.path + [2, index.number]
       if let other = owners.updateValue(field.name, forKey: field.jsonName), other != field.name {
         report(
-          message.file, severity: message.features.allowsJSON ? .error : .warning,
+          message.file, at: path, severity: message.features.allowsJSON ? .error : .warning,
           "fields \(other) and \(field.name) of \(message.fullName) have the same JSON name \(field.jsonName)",
           cure: "give one of them another json_name")
       } else if field.jsonName != field.name, let other = byName[field.jsonName], other.jsonName != field.jsonName {
         report(
-          message.file, severity: .warning,
+          message.file, at: path, severity: .warning,
           "the JSON name \(field.jsonName) of \(message.fullName).\(field.name) is the name of another field",
           cure: "give it another json_name")
       }
@@ -62,7 +63,7 @@ extension SchemaBuilder {
         let found = messages[index]
         if !found.descriptor.hasShape(of: expected) {
           report(
-            found.file, "message \(fullName) has not the fields of the well-known type",
+            found.file, at: found.path, "message \(fullName) has not the fields of the well-known type",
             cure: "leave the file out, it is built in")
         }
       }
