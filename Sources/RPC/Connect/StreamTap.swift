@@ -1,0 +1,101 @@
+package import Bytes
+
+/// Watches the bytes of a Connect stream's response that passes untouched, to know how the call ended.
+///
+/// It keeps no message: only a half head and, up to a limit, the end of stream.
+package struct StreamTap {
+  /// Decompresses an end of stream; false when it cannot.
+  package typealias Decompression = (_ compressed: Span<UInt8>, _ output: inout ByteBuffer) -> Bool
+
+  /// Envelopes that began, without the end of stream.
+  package private(set) var messages = 0
+  /// What the end of stream said, or what was wrong with the stream. Nil: well so far.
+  package private(set) var error: RPCError?
+  /// The end of stream came but could not be read: too long, or compressed without a way to decompress it.
+  package private(set) var isEndUnreadable = false
+
+  private let maximumEnd: Int
+  private let decompress: Decompression?
+  private var head: [UInt8] = []
+  private var remaining = 0
+  private var ending: EnvelopeHead?
+  private var end: [UInt8] = []
+  private var hasEnded = false
+  private var isBroken = false
+
+  /// - Parameters:
+  ///   - maximumEnd: bytes of an end of stream beyond which it is not kept.
+  ///   - decompress: for ends of the coding that the response's head named.
+  package init(maximumEnd: Int = 65_536, decompress: Decompression? = nil) {
+    self.maximumEnd = maximumEnd
+    self.decompress = decompress
+    head.reserveCapacity(EnvelopeHead.size)
+  }
+
+  /// Takes note of the next bytes of the body.
+  package mutating func observe(_ bytes: Span<UInt8>) {
+    var at = 0
+    while at < bytes.count, !isBroken {
+      if remaining > 0 {
+        let taken = min(remaining, bytes.count - at)
+        if ending != nil, !isEndUnreadable {
+          for index in at..<at + taken { end.append(bytes[index]) }
+        }
+        remaining -= taken
+        at += taken
+        if remaining == 0 { finishEnvelope() }
+      } else if hasEnded {
+        breaks("bytes behind the end of the stream")
+      } else {
+        head.append(bytes[at])
+        at += 1
+        if head.count == EnvelopeHead.size { beginEnvelope() }
+      }
+    }
+  }
+
+  /// The body is complete.
+  package mutating func ended() {
+    if isBroken || (hasEnded && remaining == 0) { return }
+    breaks(remaining > 0 || !head.isEmpty ? "the stream ended inside an envelope" : "the stream has no end of stream")
+  }
+
+  private mutating func beginEnvelope() {
+    let flags = head[0]
+    remaining = head.dropFirst().reduce(0) { $0 << 8 | Int($1) }
+    head.removeAll(keepingCapacity: true)
+    let envelope = EnvelopeHead(flags: flags, length: remaining)
+    guard flags & ~(EnvelopeHead.compressed | EnvelopeHead.endOfStream) == 0 else {
+      breaks("an envelope has flags \(flags)")
+      return
+    }
+    if envelope.isEndOfStream {
+      ending = envelope
+      hasEnded = true
+      isEndUnreadable = envelope.length > maximumEnd
+    } else {
+      messages &+= 1
+    }
+    if remaining == 0 { finishEnvelope() }
+  }
+
+  private mutating func finishEnvelope() {
+    guard let ending, !isEndUnreadable else { return }
+    if ending.isCompressed, !end.isEmpty {
+      var plain = ByteBuffer()
+      guard let decompress, decompress(end.span, &plain) else {
+        isEndUnreadable = true
+        return
+      }
+      error = ConnectEndOfStream.read(plain.span).error
+    } else {
+      error = ConnectEndOfStream.read(end.span).error
+    }
+    end = []
+  }
+
+  private mutating func breaks(_ reason: String) {
+    isBroken = true
+    if error == nil { error = RPCError(.internal, reason) }
+  }
+}

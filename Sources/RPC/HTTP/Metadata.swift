@@ -1,0 +1,75 @@
+package import Bytes
+package import HTTPModel
+
+/// The rules of Connect for the fields that carry metadata.
+package enum Metadata {
+  /// Whether a name belongs to the protocol (`connect-…`, `trailer-connect-…`) and is never an application's.
+  package static func isReserved(_ name: Span<UInt8>) -> Bool {
+    MediaType.begins(name, "connect-") || MediaType.begins(name, "trailer-connect-")
+  }
+
+  /// Whether a name may not stand in trailers: framing, routing, credentials, cookies, and what says how to read
+  /// the content (RFC 9110 section 6.5.1).
+  package static func isForbiddenInTrailers(_ name: Span<UInt8>) -> Bool {
+    switch FieldName(name) {
+    case .authorization, .cacheControl, .connection, .contentEncoding, .contentLength, .contentType, .cookie, .expect,
+      .forwarded, .host, .http2Settings, .keepAlive, .proxyAuthenticate, .proxyAuthorization, .proxyConnection, .range,
+      .setCookie, .te, .trailer, .transferEncoding, .upgrade, .wwwAuthenticate, .xForwardedFor, .xForwardedHost,
+      .xForwardedProto:
+      true
+    default:
+      ASCII.equalIgnoringCase(name, "content-range") || ASCII.equalIgnoringCase(name, "max-forwards")
+    }
+  }
+
+  /// Moves the trailing metadata of a unary response out of its headers: `Trailer-X` becomes `X`.
+  ///
+  /// Reserved names and those that may not stand in trailers are dropped.
+  package static func splitTrailers(_ fields: FieldBlock, into trailers: FieldBlock) {
+    let prefix: StaticString = "trailer-"
+    for index in fields.indices where !fields.entry(at: index).isRemoved {
+      let isTrailer = fields.withName(at: index) { name in
+        guard name.count > prefix.utf8CodeUnitCount, MediaType.begins(name, prefix) else { return false }
+        let bare = name.extracting(droppingFirst: prefix.utf8CodeUnitCount)
+        if !isReserved(bare), !isForbiddenInTrailers(bare) {
+          fields.withValue(at: index) { value in trailers.append(bare, value) }
+        }
+        return true
+      }
+      if isTrailer { fields.remove(at: index) }
+    }
+  }
+
+  /// The reverse: appends trailing metadata as `trailer-…` headers.
+  package static func joinTrailers(_ trailers: FieldBlock, into fields: FieldBlock) {
+    for index in trailers.indices where !trailers.entry(at: index).isRemoved {
+      let isFit = trailers.withName(at: index) { !isReserved($0) && !isForbiddenInTrailers($0) }
+      if isFit { fields.append(from: trailers, at: index, prefix: "trailer-") }
+    }
+  }
+
+  /// Whether a field of this name carries base64.
+  package static func isBinary(_ name: Span<UInt8>) -> Bool {
+    name.count > 4 && ASCII.equalIgnoringCase(name.extracting(last: 4), "-bin")
+  }
+
+  /// Appends a binary value as the protocol writes it: standard alphabet, no padding, several values with a comma.
+  ///
+  /// - Returns: false when a part of the value is no base64 in either alphabet; nothing is appended then.
+  package static func normalizeBinary(_ value: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
+    var normal = ByteBuffer()
+    var start = 0
+    while start <= value.count {
+      var end = start
+      while end < value.count, value[end] != UInt8(ascii: ",") { end &+= 1 }
+      let part = value.extracting(start..<end)
+      var decoded = ByteBuffer()
+      guard Base64.decode(part.extracting(MediaType.essence(part)), into: &decoded) else { return false }
+      if start > 0 { normal.append(UInt8(ascii: ",")) }
+      Base64.encode(decoded.span, into: &normal, padded: false)
+      start = end &+ 1
+    }
+    output.append(normal.span)
+    return true
+  }
+}
