@@ -1,0 +1,24 @@
+/// What a route's configuration says about its bindings.
+package struct BindingSettings: Sendable, Hashable {
+  /// Drops query parameters that name no field (Default: they are refused).
+  package var ignoresUnknownQuery: Bool
+  /// Names of query parameters that are dropped where they name no field, with `*` for any run of characters.
+  package var ignoredQuery: [String]
+
+  package init(ignoresUnknownQuery: Bool = false, ignoredQuery: [String] = []) {
+    self.ignoresUnknownQuery = ignoresUnknownQuery
+    self.ignoredQuery = ignoredQuery
+  }
+}
+
+/// Why an HTTP rule does not fit its method.
+package struct BindingError: Error, Sendable, Equatable {
+  package let message: String
+  /// In the path template, in characters from 1; nil when the fault is not in the template.
+  package let column: Int?
+
+  init(_ message: String, column: Int? = nil) {
+    self.message = message
+    self.column = column
+  }
+}

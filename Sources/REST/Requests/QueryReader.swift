@@ -1,0 +1,116 @@
+import Bytes
+import ProtoJSON
+import ProtobufSchema
+import RPC
+
+extension RESTBinding {
+  /// What the name of a query parameter means.
+  private enum Meaning {
+    case field(parent: Int, index: Int)
+    case unknown
+    case refused(String)
+  }
+
+  /// Collects the values of a query (google/api/http.proto, "Query parameters").
+  func readQuery(_ query: Span<UInt8>, into tree: inout MessageTree) throws(RPCError) {
+    var name = ByteBuffer()
+    var value = ByteBuffer()
+    var start = 0
+    while start < query.count {
+      var end = start
+      while end < query.count, query[end] != UInt8(ascii: "&") { end &+= 1 }
+      if end > start { try readParameter(query, start..<end, &name, &value, into: &tree) }
+      start = end &+ 1
+    }
+  }
+
+  private func readParameter(
+    _ query: Span<UInt8>, _ range: Range<Int>, _ name: inout ByteBuffer, _ value: inout ByteBuffer,
+    into tree: inout MessageTree
+  ) throws(RPCError) {
+    var equals = range.lowerBound
+    while equals < range.upperBound, query[equals] != UInt8(ascii: "=") { equals &+= 1 }
+    let spelt = range.lowerBound..<equals
+    name.removeAll()
+    guard PercentCoding.decode(query.extracting(spelt), as: .query, into: &name) == nil else {
+      throw RPCError.badRequest(
+        field: String(repairing: query.extracting(spelt)), "a malformed escape in the name of a query parameter")
+    }
+    switch meaning(of: name.span, in: &tree) {
+    case .field(let parent, let index):
+      value.removeAll()
+      let text = query.extracting(min(equals + 1, range.upperBound)..<range.upperBound)
+      guard PercentCoding.decode(text, as: .query, into: &value) == nil else {
+        throw RPCError.badRequest(field: String(repairing: name.span), "a malformed escape in the value")
+      }
+      let start = tree.values.count
+      do throws(JSONError) {
+        try codec.decodeText(value.span, message: parent, field: index, into: &tree.values)
+      } catch {
+        throw RPCError.badRequest(field: String(repairing: name.span), error.reason)
+      }
+      tree.add(valueFrom: start, source: .query(spelt))
+    case .unknown:
+      if ignoresUnknownQuery || ignores(name.span) { return }
+      let reason =
+        body == .whole || body == .rawWhole
+        ? "unknown query parameter; all fields of this route are in the body" : "unknown query parameter"
+      throw RPCError.badRequest(field: String(repairing: name.span), reason)
+    case .refused(let reason):
+      if ignores(name.span) { return }
+      throw RPCError.badRequest(field: String(repairing: name.span), reason)
+    }
+  }
+
+  private func ignores(_ name: Span<UInt8>) -> Bool {
+    for pattern in ignoredQuery where pattern.matches(name) { return true }
+    return false
+  }
+
+  /// Follows a dotted name through the messages; the tree's open path is then the field's.
+  private func meaning(of name: Span<UInt8>, in tree: inout MessageTree) -> Meaning {
+    if body == .whole || body == .rawWhole { return .unknown }
+    tree.beginPath()
+    var message = input
+    var start = 0
+    while true {
+      var end = start
+      while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
+      let type = schema.messages[message]
+      guard let index = Self.fieldIndex(name.extracting(start..<end), in: type) else { return .unknown }
+      let field = type.fields[index]
+      if start == 0, index == body.field { return .refused("this field is in the body, not in the query") }
+      if field.cardinality == .map { return .refused("a map cannot come from a query") }
+      tree.descend(to: index, number: field.number)
+      if end == name.count {
+        if codec.isTextual(message: message, field: index) { return .field(parent: message, index: index) }
+        return field.cardinality == .repeated
+          ? .refused("a repeated message cannot come from a query")
+          : .refused("a message cannot come from a query, only its fields can")
+      }
+      guard Self.isOpen(field, in: schema) else {
+        return field.cardinality == .repeated && field.messageIndex >= 0
+          ? .refused("fields of a repeated message cannot come from a query")
+          : .refused("\(field.jsonName) has no fields that a query could name")
+      }
+      message = field.messageIndex
+      start = end &+ 1
+    }
+  }
+
+  /// By proto name or JSON name.
+  private static func fieldIndex(_ name: Span<UInt8>, in type: MessageType) -> Int? {
+    type.fields.firstIndex { spells(name, $0.name) || spells(name, $0.jsonName) }
+  }
+
+  private static func spells(_ bytes: Span<UInt8>, _ text: String) -> Bool {
+    let utf8 = text.utf8
+    guard utf8.count == bytes.count else { return false }
+    var index = 0
+    for byte in utf8 {
+      if byte != bytes[index] { return false }
+      index &+= 1
+    }
+    return true
+  }
+}
