@@ -8,7 +8,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages=(
   ca-certificates git g++ pkg-config libc6-dev
-  libyaml-dev libprotobuf-dev libc-ares-dev zlib1g-dev libbrotli-dev libzstd-dev
+  libyaml-dev libprotobuf-dev libprotoc-dev libc-ares-dev zlib1g-dev libbrotli-dev libzstd-dev
 )
 with_tests=false
 

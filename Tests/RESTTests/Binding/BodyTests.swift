@@ -14,7 +14,7 @@ struct BodyTests {
   @Test("a whole body: with the path's value, equal to it, contradicting it, empty")
   func whole() throws {
     let fixture = try Fixture("p.CancelReq", cancel)
-    let expected = #"{"id":"p1","reason":"r"}"#
+    let expected = #"{"reason":"r","id":"p1"}"#
     #expect(try fixture.receive("/v1/p1:cancel", body: #"{"reason":"r"}"#, contentType: json) == expected)
     #expect(try fixture.receive("/v1/p1:cancel", body: #"{"reason":"r","id":"p1"}"#) == expected)
     #expect(try fixture.receive("/v1/p1:cancel", body: #"{"id":"p2"}"#).hasPrefix("400 invalid_argument id: "))
@@ -84,7 +84,7 @@ struct BodyTests {
   func boundInside() throws {
     let rule = HTTPRule(method: "PUT", path: "/v1/{parcel.id}", body: "parcel")
     let fixture = try Fixture("p.CreateReq", rule)
-    #expect(try fixture.receive("/v1/p", body: #"{"tags":["a"]}"#) == #"{"parcel":{"id":"p","tags":["a"]}}"#)
+    #expect(try fixture.receive("/v1/p", body: #"{"tags":["a"]}"#) == #"{"parcel":{"tags":["a"],"id":"p"}}"#)
     #expect(try fixture.receive("/v1/p", body: #"{"id":"p"}"#) == #"{"parcel":{"id":"p"}}"#)
     #expect(try fixture.receive("/v1/p", body: #"{"id":"q"}"#).hasPrefix("400 invalid_argument id: "))
     #expect(try fixture.receive("/v1/p") == #"{"parcel":{"id":"p"}}"#)
@@ -111,16 +111,16 @@ struct BodyTests {
     let fixture = try Fixture("p.UpdateReq", HTTPRule(method: "PATCH", path: "/v1/{parcel.id}", body: "parcel"))
     #expect(
       try fixture.receive("/v1/p", body: #"{"to":{"geo":{"lat":1,"lon":2}}}"#)
-        == #"{"parcel":{"id":"p","to":{"geo":{"lat":1,"lon":2}}},"updateMask":"to.geo.lat,to.geo.lon"}"#)
+        == #"{"parcel":{"to":{"geo":{"lat":1,"lon":2}},"id":"p"},"updateMask":"to.geo.lat,to.geo.lon"}"#)
     #expect(
       try fixture.receive("/v1/p", body: #"{"trackingNo":null}"#)
         == #"{"parcel":{"id":"p"},"updateMask":"trackingNo"}"#)
     #expect(
       try fixture.receive("/v1/p?updateMask=size", body: #"{"trackingNo":"t"}"#)
-        == #"{"parcel":{"id":"p","trackingNo":"t"},"updateMask":"size"}"#)
+        == #"{"parcel":{"trackingNo":"t","id":"p"},"updateMask":"size"}"#)
     #expect(try fixture.receive("/v1/p") == #"{"parcel":{"id":"p"}}"#)
     let put = try Fixture("p.UpdateReq", HTTPRule(method: "PUT", path: "/v1/{parcel.id}", body: "parcel"))
-    #expect(try put.receive("/v1/p", body: #"{"trackingNo":"t"}"#) == #"{"parcel":{"id":"p","trackingNo":"t"}}"#)
+    #expect(try put.receive("/v1/p", body: #"{"trackingNo":"t"}"#) == #"{"parcel":{"trackingNo":"t","id":"p"}}"#)
   }
 
   @Test("unknown members: refused by name, or dropped and reported")
@@ -133,7 +133,7 @@ struct BodyTests {
     var unknown: [String] = []
     #expect(
       try lenient.receive("/v1/p:cancel", body: #"{"reason":"r","auth":{"a":1}}"#, unknown: &unknown)
-        == #"{"id":"p","reason":"r"}"#)
+        == #"{"reason":"r","id":"p"}"#)
     #expect(unknown == ["auth"])
   }
 

@@ -40,6 +40,7 @@ struct QueryTests {
         "to.city=Oslo&note=n&to.geo.lat=59.9&to.geo.lon=1",
         #"{"note":"n","to":{"city":"Oslo","geo":{"lat":59.9,"lon":1}}}"#
       ),
+      ("grp.lat=1&grp.lon=2", #"{"grp":{"lat":1,"lon":2}}"#),
       ("self.self.note=x&self.note=y", #"{"self":{"note":"y","self":{"note":"x"}}}"#),
     ])
   func values(query: String, expected: String) throws {

@@ -21,11 +21,16 @@ struct ResponseTests {
     var wire = ByteBuffer()
     var unknown: [String] = []
     let content = Array(body.utf8)
-    let media = type.map { Array($0.utf8) }
     do throws(RPCError) {
-      try fixture.binding.decodeResponse(
-        status: status, contentType: media?.span, body: content.span, envelope: envelope, unknown: &unknown, into: &wire
-      )
+      if let type {
+        let media = Array(type.utf8)
+        try fixture.binding.decodeResponse(
+          status: status, contentType: media.span, body: content.span, envelope: envelope, unknown: &unknown,
+          into: &wire)
+      } else {
+        try fixture.binding.decodeResponse(
+          status: status, contentType: nil, body: content.span, envelope: envelope, unknown: &unknown, into: &wire)
+      }
     } catch {
       return "\(error.short) | \(error.logDetail)"
     }

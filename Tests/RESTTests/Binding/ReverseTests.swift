@@ -83,14 +83,14 @@ struct ReverseTests {
       {"tag":["a b","c&d"],"only":"SIZE_L","to":{"city":"Oslo","geo":{"lat":1.5}},"pageSize":0,"size":["SIZE_S","SIZE_L"],
       "seal":"//8=","since":"2026-01-01T00:00:00Z","within":"1.5s","mask":"a,trackingNo","floor":0,"trackingNo":"t",
       "f[x]":"q","cash":0,"d":"NaN","b":true,"u":"18446744073709551615","s":-3,"fx":"7","opt":0,"nums":[1,300,0],
-      "times":["2026-01-01T00:00:00Z"],"nothing":{},"name":"","yes":false}
+      "times":["2026-01-01T00:00:00Z"],"nothing":{},"name":"","yes":false,"grp":{"lon":2}}
       """#
     #expect(
       try fixture.send(json)
         == "/v1/parcels?tag=a%20b&tag=c%26d&size=SIZE_S&size=SIZE_L&only=SIZE_L&to.city=Oslo&to.geo.lat=1.5&seal=__8"
         + "&since=2026-01-01T00%3A00%3A00Z&within=1.500s&mask=a%2CtrackingNo&floor=0&trackingNo=t&f%5Bx%5D=q&cash=0"
         + "&d=NaN&b=true&u=18446744073709551615&s=-3&fx=7&opt=0&times=2026-01-01T00%3A00%3A00Z&nums=1&nums=300&nums=0"
-        + "&name=&yes=false")
+        + "&name=&yes=false&grp.lon=2")
     var profile = JSONProfile.standard
     profile.protoFieldNames = true
     let legacy = try Fixture("p.ListReq", HTTPRule(method: "GET", path: "/v1/parcels"), profile: profile)

@@ -21,8 +21,11 @@ struct RESTErrorsTests {
 
   func read(_ status: Int, _ body: String, _ type: String? = "application/json") -> RPCError {
     let content = Array(body.utf8)
-    let media = type.map { Array($0.utf8) }
-    return RESTErrors.read(status: status, contentType: media?.span, body: content.span, codec: codec)
+    guard let type else {
+      return RESTErrors.read(status: status, contentType: nil, body: content.span, codec: codec)
+    }
+    let media = Array(type.utf8)
+    return RESTErrors.read(status: status, contentType: media.span, body: content.span, codec: codec)
   }
 
   let violation = ErrorDetail.badRequest([(field: "a.b", description: "must be positive")])

@@ -31,7 +31,7 @@ struct Fixture {
     p.Address: 1 street string, 2 city string, 3 geo p.Point, 4 unit string oneof=place, 5 floor int32 oneof=place
     p.Parcel: 1 id string, 2 tracking_no string, 3 weight_g int64, 4 size p.Size, 5 tags string repeated, 6 labels map<string;string>, 7 to p.Address, 8 fragile bool, 9 seal bytes
     p.GetReq: 1 id string, 2 view string
-    p.ListReq: 1 tag string repeated, 2 size p.Size repeated, 3 only p.Size, 4 note string, 5 page_size int32, 6 to p.Address, 7 seal bytes, 8 since google.protobuf.Timestamp, 9 within google.protobuf.Duration, 10 mask google.protobuf.FieldMask, 11 floor google.protobuf.Int32Value, 12 route p.Point repeated, 13 labels map<string;string>, 14 tracking_no string, 15 odd string json=f[x], 16 card string oneof=pay, 17 cash int32 oneof=pay, 18 d double, 19 f float, 20 b bool, 21 u uint64, 22 s sint32, 23 fx fixed64, 24 opt int32 optional, 25 any google.protobuf.Any, 26 times google.protobuf.Timestamp repeated, 27 nums int32 repeated, 28 self p.ListReq, 29 nothing google.protobuf.Empty, 30 name google.protobuf.StringValue, 31 yes google.protobuf.BoolValue
+    p.ListReq: 1 tag string repeated, 2 size p.Size repeated, 3 only p.Size, 4 note string, 5 page_size int32, 6 to p.Address, 7 seal bytes, 8 since google.protobuf.Timestamp, 9 within google.protobuf.Duration, 10 mask google.protobuf.FieldMask, 11 floor google.protobuf.Int32Value, 12 route p.Point repeated, 13 labels map<string;string>, 14 tracking_no string, 15 odd string json=f[x], 16 card string oneof=pay, 17 cash int32 oneof=pay, 18 d double, 19 f float, 20 b bool, 21 u uint64, 22 s sint32, 23 fx fixed64, 24 opt int32 optional, 25 any google.protobuf.Any, 26 times google.protobuf.Timestamp repeated, 27 nums int32 repeated, 28 self p.ListReq, 29 nothing google.protobuf.Empty, 30 name google.protobuf.StringValue, 31 yes google.protobuf.BoolValue, 32 grp p.Point group
     p.ListRes: 1 parcels p.Parcel repeated
     p.CreateReq: 1 depot string, 2 parcel p.Parcel oneof=what, 3 dry_run bool, 4 other string oneof=what
     p.UpdateReq: 1 parcel p.Parcel, 2 update_mask google.protobuf.FieldMask
@@ -49,7 +49,7 @@ struct Fixture {
   }
 
   init(
-    _ input: String, _ output: String = "p.Parcel", _ rule: HTTPRule, profile: JSONProfile = .standard,
+    _ input: String, _ output: String, _ rule: HTTPRule, profile: JSONProfile = .standard,
     settings: BindingSettings = BindingSettings(), streams: Bool = false
   ) throws {
     self.input = input
@@ -60,6 +60,13 @@ struct Fixture {
       output: try #require(schema.messageIndex(named: output)), isClientStreaming: false, isServerStreaming: streams,
       idempotency: .unknown, httpRule: rule)
     binding = try RESTBinding.compile(rule: rule, method: method, schema: schema, codec: codec, settings: settings)
+  }
+
+  init(
+    _ input: String, _ rule: HTTPRule, profile: JSONProfile = .standard,
+    settings: BindingSettings = BindingSettings(), streams: Bool = false
+  ) throws {
+    try self.init(input, "p.Parcel", rule, profile: profile, settings: settings, streams: streams)
   }
 
   /// The request message as JSON, or the refusal as `status code field: description`.
@@ -85,15 +92,21 @@ struct Fixture {
     into wire: inout ByteBuffer
   ) throws(RPCError) {
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map { Array($0.utf8) }
+    let path = parts[0]
     var builder = RouteTrieBuilder()
     _ = builder.insert(method: "*", template: binding.template, target: 0)
     var captures: [Range<Int>] = []
-    let outcome = builder.build().match(method: .get, path: parts[0].span, captures: &captures)
+    let outcome = builder.build().match(method: .get, path: path.span, captures: &captures)
     #expect(outcome == .matched(target: 0), "\(target)")
-    let type = contentType.map { Array($0.utf8) }
     let query = parts.count > 1 ? parts[1] : []
+    guard let contentType else {
+      return try binding.decodeRequest(
+        path: path.span, captures: captures, query: query.span, contentType: nil, body: body.span,
+        unknown: &unknown, into: &wire)
+    }
+    let type = Array(contentType.utf8)
     try binding.decodeRequest(
-      path: parts[0].span, captures: captures, query: query.span, contentType: type?.span, body: body.span,
+      path: path.span, captures: captures, query: query.span, contentType: type.span, body: body.span,
       unknown: &unknown, into: &wire)
   }
 

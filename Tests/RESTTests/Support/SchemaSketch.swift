@@ -55,7 +55,10 @@ struct SchemaSketch {
     let typeName = isMap ? "\(message).\(words[1])Entry" : words[2]
     let enumIndex = enums.firstIndex { $0.fullName == typeName } ?? -1
     let messageIndex = names[typeName] ?? -1
-    guard let kind = scalars[typeName] ?? (enumIndex >= 0 ? .enum : messageIndex >= 0 ? .message : nil) else {
+    guard
+      let kind = scalars[typeName]
+        ?? (enumIndex >= 0 ? .enum : messageIndex >= 0 ? (flags.contains("group") ? .group : .message) : nil)
+    else {
       throw Malformed(text: text)
     }
     var oneofIndex = -1
@@ -71,7 +74,7 @@ struct SchemaSketch {
       jsonName: flags.first { $0.hasPrefix("json=") }.map { String($0.dropFirst(5)) } ?? camel(words[1]),
       number: number, kind: kind, cardinality: isMap ? .map : isRepeated ? .repeated : .singular,
       messageIndex: messageIndex, enumIndex: enumIndex, oneofIndex: oneofIndex,
-      hasPresence: !isRepeated && !isMap && (kind == .message || oneofIndex >= 0 || flags.contains("optional")),
+      hasPresence: !isRepeated && !isMap && (messageIndex >= 0 || oneofIndex >= 0 || flags.contains("optional")),
       isPacked: isRepeated && isPackable)
   }
 
