@@ -92,7 +92,7 @@ import Testing
     #expect(kinds(answers) == [.notFound])
   }
 
-  @Test(arguments: ["a..b", String(repeating: "a", count: 64) + ".example", ""])
+  @Test(arguments: ["a..b", String(repeating: "a", count: 64) + ".example", "", "a\0b.example"])
   func whatIsNoNameIsRefused(name: String) throws {
     let (answers, _) = try ask({ _ in .code(3) }) { resolver, done in resolver.resolve(host: name, port: 86, done) }
     let kind = try #require(kinds(answers).first)
