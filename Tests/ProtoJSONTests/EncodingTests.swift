@@ -125,6 +125,12 @@ import Testing
     }
     _ = try bench.encode(nested(100), "t.Parcel")
     #expect(try bench.encodingError(nested(101), "t.Parcel").kind == .depth)
+    // What may be read may be written.
+    let list = String(repeating: "[", count: 99) + String(repeating: "]", count: 99)
+    #expect(try bench.normalize("{\"a\":\(list)}", "google.protobuf.Struct") == "{\"a\":\(list)}")
+    var any = "{\"@type\":\"x/t.Parcel\"}"
+    for _ in 0..<49 { any = "{\"@type\":\"x/t.Parcel\",\"inner\":{\"note\":\(any)}}" }
+    #expect(try bench.normalize(any, "google.protobuf.Any") == any)
     let groups = Array(repeating: UInt8(0x0B), count: 5_000)
     #expect(try bench.encodingError(groups, "t.Old").kind == .wire)
   }
