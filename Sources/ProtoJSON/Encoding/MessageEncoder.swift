@@ -76,7 +76,7 @@ struct MessageEncoder: ~Escapable {
   mutating func members(
     _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
-    if isCareful {
+    if isCareful, !isInOrder(message, reader) {
       var ordered = ByteBuffer()
       try order(message, reader, into: &ordered)
       let span = ordered.span
