@@ -102,7 +102,12 @@ extension ClientConnection: ClientStream {
       wantsWritable = blocked
       updateInterest()
     }
-    if wasCongested, output.count <= Watermark.low {
+    if blocked, !wasCongested {
+      // What is not taken now waits in the kernel on the other side: a buffer that holds something would have to be
+      // copied to take more.
+      wasCongested = true
+      call?.clientCongested()
+    } else if wasCongested, !blocked {
       wasCongested = false
       call?.clientDrained()
     }

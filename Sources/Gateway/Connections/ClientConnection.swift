@@ -119,8 +119,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     if let registration { worker.loop.deregister(registration) }
     registration = nil
     socket = nil
-    worker.recycle(&input)
-    worker.recycle(&output)
+    worker.discard(&input)
+    worker.discard(&output)
     worker.closed(self)
   }
 
