@@ -32,11 +32,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   var input = ByteBuffer()
   var output = ByteBuffer()
-  var parser: RequestHeadParser
-  var reader: BodyReader
-  let head = RequestHead()
-  let trailers = FieldBlock()
-  var options = ConnectionOptions()
+  /// Nil while the connection is idle.
+  var incoming: IncomingRequest?
   var call: Call?
   var requests = 0
 
@@ -71,8 +68,6 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     self.worker = worker
     self.listener = listener
     self.remoteAddress = remoteAddress
-    parser = RequestHeadParser(limits: worker.headLimits)
-    reader = BodyReader(framing: .none, limits: worker.headLimits)
     let now = worker.loop.now
     openedAt = now
     lastProgress = now
@@ -121,6 +116,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     socket = nil
     worker.discard(&input)
     worker.discard(&output)
+    // Not back to the pool: who closes may still be reading from it.
+    incoming = nil
     worker.closed(self)
   }
 

@@ -30,6 +30,17 @@ extension Worker {
     buffer = bulkBuffers.take()
   }
 
+  /// Requests that are kept for the next ones.
+  private static let maximumSpareRequests = 64
+
+  func takeIncoming() -> IncomingRequest { spareIncoming.popLast() ?? IncomingRequest(limits: headLimits) }
+
+  func give(_ incoming: IncomingRequest) {
+    guard spareIncoming.count < Self.maximumSpareRequests else { return }
+    incoming.reset(limits: headLimits)
+    spareIncoming.append(incoming)
+  }
+
   /// Takes the memory of an empty buffer back.
   func recycle(_ buffer: inout ByteBuffer) {
     guard buffer.isEmpty, buffer.capacity > 0 else { return }

@@ -27,6 +27,7 @@ final class Worker {
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
   var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
   var bulkLent = 0
+  var spareIncoming: [IncomingRequest] = []
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
   init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
