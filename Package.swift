@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// With TURNOUT_FUZZ set all code is built for libFuzzer, and its targets are there.
+let isFuzzing = Context.environment["TURNOUT_FUZZ"] != nil
+
 // One set of rules for every Swift target. Whole-module release builds also inline across modules:
 // the hot leaf types (`Bytes`, `HTTPModel`) are called per byte and per field from other modules.
 let rules: [SwiftSetting] = [
@@ -11,6 +14,7 @@ let rules: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableExperimentalFeature("Lifetimes"),
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+  .unsafeFlags(isFuzzing ? ["-sanitize=fuzzer,address"] : []),
 ]
 
 // Parsers and codecs read bytes that strangers wrote: each unsafe expression is marked.
@@ -24,10 +28,22 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: rules)
 }
 
-func tests(_ name: String, _ more: [Target.Dependency] = []) -> Target {
+func tests(_ name: String, _ more: [Target.Dependency] = [], excluding exclude: [String] = []) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: [.byName(name: name)] + more,
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + more, exclude: exclude,
     resources: [], swiftSettings: rules)
+}
+
+/// What tests and fuzz targets share.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: "\(name)TestSupport", dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: rules)
+}
+
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: "Fuzz\(name)", dependencies: dependencies, path: "Tests/Fuzz/\(name)", exclude: ["corpus"],
+    swiftSettings: rules,
+    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
 }
 
 func door(_ name: String, pkgConfig: String, package: String) -> Target {
@@ -83,18 +99,20 @@ let package = Package(
     .testTarget(
       name: "turnoutTests",
       dependencies: [
-        "turnout", "Gateway", "Bytes", "Diagnostics", "EventLoops", "HTTPModel", "ProtobufSchema", "ProtoJSON",
+        "turnout", "Gateway", "Bytes", "Configuration", "Diagnostics", "EventLoops", "HTTPModel", "ProtobufSchema",
+        "ProtoJSON",
       ],
       swiftSettings: rules),
     tests("Bytes"),
     tests("HTTPModel", ["Bytes"]),
     tests("Diagnostics"),
-    tests("HTTP1", ["Bytes", "HTTPModel"]),
-    tests("ProtobufSchema", ["Bytes", "Diagnostics"]),
+    support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
+    tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
+    tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
-    tests("Configuration", ["Diagnostics"]),
+    tests("Configuration", ["Diagnostics"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
     tests("Migration"),
     tests("Metrics"),
@@ -102,6 +120,6 @@ let package = Package(
     tests(
       "Gateway",
       ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
-  ],
+  ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )

@@ -65,9 +65,9 @@ int clinux_watch_signal(int number, int descriptor) {
   action.sa_flags = SA_RESTART;
   action.sa_handler = descriptor < 0 ? SIG_DFL : note;
   if (descriptor >= 0) atomic_store(&watched[number], descriptor + 1);
-  if (sigaction(number, &action, NULL) != 0) return -1;
-  if (descriptor < 0) atomic_store(&watched[number], 0);
-  return 0;
+  const int result = sigaction(number, &action, NULL);
+  if (descriptor < 0 || result != 0) atomic_store(&watched[number], 0);
+  return result;
 }
 
 int clinux_ignore_signal(int number) {

@@ -3,10 +3,6 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include <cstring>
-#include <memory>
-#include <sys/stat.h>
-
 #include "BuiltInSources.h"
 
 using google::protobuf::DescriptorPool;
@@ -16,13 +12,23 @@ using google::protobuf::io::ZeroCopyInputStream;
 
 namespace {
 
+/// Far above what people write. The parser works recursively, and positions are ints.
+const size_t maximumBytes = 16 << 20;
+const int maximumDepth = 100;
+
 bool belongsToLibrary(const std::string &name) {
   return DescriptorPool::generated_pool()->FindFileByName(name) != nullptr;
 }
 
-bool isDirectory(const std::string &path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+/// Everything up to one byte above the limit.
+std::string readAll(ZeroCopyInputStream &stream) {
+  std::string text;
+  const void *data;
+  int size;
+  while (text.size() <= maximumBytes && stream.Next(&data, &size)) {
+    text.append(static_cast<const char *>(data), size);
+  }
+  return text;
 }
 
 }  // namespace
@@ -42,28 +48,32 @@ std::string SourceLayers::diskPath(const std::string &name) {
   return disk.VirtualFileToDiskFile(name, &path) ? path : name;
 }
 
+const SourceText *SourceLayers::text(const std::string &name) {
+  const auto known = texts.find(name);
+  if (known != texts.end()) return known->second.get();
+  std::unique_ptr<SourceText> source;
+  if (const std::unique_ptr<ZeroCopyInputStream> stream{disk.Open(name)}) {
+    source.reset(new SourceText(readAll(*stream)));
+  } else {
+    lastError = disk.GetLastErrorMessage();
+    if (const char *builtIn = builtInSource(name)) source.reset(new SourceText(builtIn));
+  }
+  if (source && source->text.size() > maximumBytes) {
+    lastError = "Larger than 16 MiB.";
+    source.reset();
+  } else if (source && source->depth() > maximumDepth) {
+    lastError = "Nested deeper than 100 levels.";
+    source.reset();
+  }
+  if (!source) return nullptr;
+  return texts.emplace(name, std::move(source)).first->second.get();
+}
+
 ZeroCopyInputStream *SourceLayers::Open(const std::string &name) {
   if (belongsToLibrary(name)) return nullptr;
-  std::string path;
-  if (disk.VirtualFileToDiskFile(name, &path) && isDirectory(path)) {
-    lastError = "Is a directory.";
-    return nullptr;
-  }
-  if (ZeroCopyInputStream *stream = disk.Open(name)) return stream;
-  lastError = disk.GetLastErrorMessage();
-  if (const char *text = builtInSource(name)) {
-    return new ArrayInputStream(text, static_cast<int>(std::strlen(text)));
-  }
-  return nullptr;
+  const SourceText *source = text(name);
+  if (source == nullptr) return nullptr;
+  return new ArrayInputStream(source->text.data(), static_cast<int>(source->text.size()));
 }
 
 std::string SourceLayers::GetLastErrorMessage() { return lastError; }
-
-std::string sourceText(SourceLayers &layers, const std::string &name) {
-  std::string text;
-  std::unique_ptr<ZeroCopyInputStream> stream(layers.Open(name));
-  const void *data;
-  int size;
-  while (stream && stream->Next(&data, &size)) text.append(static_cast<const char *>(data), size);
-  return text;
-}

@@ -2,7 +2,11 @@
 
 #include <google/protobuf/compiler/importer.h>
 
+#include <map>
+#include <memory>
 #include <string>
+
+#include "SourceText.h"
 
 /// Where sources are looked for: import paths in their order, then what is built in. Files that libprotobuf itself
 /// was generated from are left to its own pool, so that a newer copy on an import path cannot break its parser.
@@ -16,13 +20,14 @@ class SourceLayers : public google::protobuf::compiler::SourceTree {
   /// The path on disk, or the name itself when the file is not there.
   std::string diskPath(const std::string &name);
 
+  /// The text of a source, read once; nullptr with an error message when it cannot be read or is not fit to parse.
+  const SourceText *text(const std::string &name);
+
   google::protobuf::io::ZeroCopyInputStream *Open(const std::string &name) override;
   std::string GetLastErrorMessage() override;
 
  private:
   google::protobuf::compiler::DiskSourceTree disk;
+  std::map<std::string, std::unique_ptr<SourceText>> texts;
   std::string lastError;
 };
-
-/// The whole text of a source; empty when it cannot be read.
-std::string sourceText(SourceLayers &layers, const std::string &name);

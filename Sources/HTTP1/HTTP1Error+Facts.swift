@@ -44,7 +44,7 @@ extension HTTP1Error.Kind {
     case .lengthWithTransferEncoding:
       ("lengthWithTransferEncoding", 400, "there are both Content-Length and Transfer-Encoding")
     case .invalidTransferEncoding:
-      ("invalidTransferEncoding", 400, "the Transfer-Encoding is malformed, or chunked is not last in it or there twice")
+      ("invalidTransferEncoding", 400, "the Transfer-Encoding is malformed, or chunked is not its last coding")
     case .unsupportedTransferCoding:
       ("unsupportedTransferCoding", 501, "the only transfer coding known here is chunked")
     case .transferEncodingInHTTP10: ("transferEncodingInHTTP10", 400, "HTTP/1.0 has no Transfer-Encoding")

@@ -22,6 +22,8 @@ package final class FieldBlock {
   private var lines: ByteBuffer
   private var entries: [Entry] = []
   private var removed = 0
+  /// Known names that were added since the block was cleared: most look-ups are for names that are not there.
+  private var seen = FieldNames()
 
   package init() {
     lines = ByteBuffer()
@@ -41,6 +43,7 @@ package final class FieldBlock {
     lines.removeAll()
     entries.removeAll(keepingCapacity: true)
     removed = 0
+    seen = []
   }
 
   // MARK: Adding
@@ -88,13 +91,19 @@ package final class FieldBlock {
       open(entry.name, Int(entry.nameLength), Int(entry.valueLength))
       lines.append(other.lines, Int(entry.line)..<entry.end)
     } else {
-      open(.other, Int(entry.nameLength) + prefix.utf8CodeUnitCount, Int(entry.valueLength))
+      // The name as a whole may be a known one.
+      let nameLength = Int(entry.nameLength) + prefix.utf8CodeUnitCount
+      var name = ByteBuffer(minimumCapacity: nameLength)
+      name.append(prefix)
+      name.append(other.lines, Int(entry.line)..<Int(entry.line) + Int(entry.nameLength))
+      open(FieldName(name.span), nameLength, Int(entry.valueLength))
       lines.append(prefix)
       lines.append(other.lines, Int(entry.line)..<entry.end)
     }
   }
 
   private func open(_ name: FieldName, _ nameLength: Int, _ valueLength: Int) {
+    seen.formUnion(FieldNames(name))
     entries.append(
       Entry(
         name: name, nameLength: UInt16(clamping: nameLength), line: UInt32(clamping: lines.count),
@@ -117,6 +126,7 @@ package final class FieldBlock {
 
   /// The first field of a known name that is not removed.
   package func firstIndex(of name: FieldName) -> Int? {
+    guard name == .other || seen.contains(name) else { return nil }
     for index in entries.indices where entries[index].name == name && !entries[index].isRemoved { return index }
     return nil
   }
@@ -132,6 +142,9 @@ package final class FieldBlock {
   }
 
   package func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
+
+  /// Whether a field of one of these names was added, though it may be removed since; costs no search.
+  package func mayContain(_ names: FieldNames) -> Bool { seen.intersects(names) }
 
   /// How many fields of this name there are.
   package func count(of name: FieldName) -> Int {
@@ -173,6 +186,7 @@ package final class FieldBlock {
   }
 
   package func remove(_ name: FieldName) {
+    guard name == .other || seen.contains(name) else { return }
     for index in entries.indices where entries[index].name == name { remove(at: index) }
   }
 
@@ -187,7 +201,7 @@ package final class FieldBlock {
   ///
   /// - Parameter omitting: names that are left out, as if they were removed.
   package func write(into output: inout ByteBuffer, omitting omitted: FieldNames = []) {
-    if removed == 0, omitted.isEmpty {
+    if removed == 0, !seen.intersects(omitted) {
       output.append(lines)
       return
     }

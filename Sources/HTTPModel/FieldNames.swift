@@ -16,4 +16,6 @@ package struct FieldNames: OptionSet, Sendable {
   package func contains(_ name: FieldName) -> Bool {
     rawValue & FieldNames(name).rawValue != 0
   }
+
+  package func intersects(_ other: FieldNames) -> Bool { rawValue & other.rawValue != 0 }
 }

@@ -41,7 +41,7 @@ package final class Family<Child: AnyObject & Sendable>: Sendable {
   }
 
   /// All children in the order of their label values.
-  var sorted: [(labelValues: [String], child: Child)] {
+  package var sorted: [(labelValues: [String], child: Child)] {
     children.withLock { Array($0) }
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }
       .map { (labelValues: $0.key, child: $0.value) }

@@ -1,3 +1,5 @@
+package import Diagnostics
+
 /// One service and its methods in declaration order.
 package final class ServiceType: Sendable {
   /// With its package: `pivot.content.v1.ContentService`.
@@ -28,10 +30,12 @@ package struct MethodType: Sendable {
   package let idempotency: Idempotency
   /// The `google.api.http` annotation, if there is one.
   package let httpRule: HTTPRule?
+  /// Where the annotation, else the method, stands in a `.proto` source; nil from a descriptor set.
+  package let position: SourcePosition?
 
   package init(
     name: String, input: Int, output: Int, isClientStreaming: Bool, isServerStreaming: Bool, idempotency: Idempotency,
-    httpRule: HTTPRule?
+    httpRule: HTTPRule?, position: SourcePosition? = nil
   ) {
     self.name = name
     self.input = input
@@ -40,6 +44,7 @@ package struct MethodType: Sendable {
     self.isServerStreaming = isServerStreaming
     self.idempotency = idempotency
     self.httpRule = httpRule
+    self.position = position
   }
 }
 

@@ -1,5 +1,5 @@
+import Gateway
 import Glibc
 
-// The one place where the command line meets the data path.
-let program = Program(gateway: nil, environment: { name in getenv(name).map { String(cString: $0) } })
+let program = Program(gateway: Turnout(), environment: { name in getenv(name).map { String(cString: $0) } })
 exit(program.run(Array(CommandLine.arguments.dropFirst())).rawValue)

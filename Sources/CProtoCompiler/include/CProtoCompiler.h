@@ -23,12 +23,23 @@ typedef struct {
   const char *message;
 } CProtoFault;
 
+/// A file of the set that was read from disk.
+typedef struct {
+  /// As in FileDescriptorProto.name.
+  const char *name;
+  const char *path;
+} CProtoFile;
+
 /// What one run gave. All pointers live until `proto_compilation_free`.
 typedef struct {
   /// A serialized google.protobuf.FileDescriptorSet with all imports, each file after what it imports.
   /// Holds the files that compiled, also when others have faults.
   const uint8_t *descriptorSet;
   size_t descriptorSetLength;
+  /// Those of the set that came from disk. Their source_code_info has the place of each declaration, from 0, with
+  /// columns in characters; comments and what is inside declarations are left out.
+  const CProtoFile *files;
+  size_t fileCount;
   const CProtoFault *faults;
   size_t faultCount;
 } CProtoCompilation;

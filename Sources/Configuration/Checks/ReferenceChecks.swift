@@ -3,15 +3,16 @@ import Diagnostics
 extension RootReader {
   /// Whether the upstream exists and speaks what its side needs; nil: any protocol.
   func check(_ name: Reference, is wanted: UpstreamConfiguration.BackendProtocol?, for role: String) {
+    let isSecret = context.isSecret(name.name)
+    let shown = isSecret ? "from outside the file" : quoted(name.name)
     guard let found = upstreamProtocols[name.name] else {
       if context.isIncomplete { return }
       let names = upstreamProtocols.keys.sorted()
-      let shown = context.isSecret(name.name) ? "a text from outside the file" : quoted(name.name)
-      let near = context.isSecret(name.name) ? nil : Nearest.match(name.name, in: names)
+      let near = isSecret ? nil : context.nearest(name.name, in: names)
       let all =
         names.isEmpty ? "name it under `upstreams:`" : "the upstreams are \(listed(names.prefix(40).map { $0 }))"
       context.error(
-        name.position, "\(role) names the upstream \(shown), which is not given",
+        name.position, "\(role) names an upstream \(shown), which is not given",
         cure: near.map { "did you mean \(quoted($0))?" } ?? all)
       return
     }
@@ -21,8 +22,8 @@ extension RootReader {
     let other = wanted == .rest ? "`rpc`" : "`rest`"
     context.error(
       name.position,
-      "\(role) needs an upstream with `protocol: \(wanted.rawValue)`, and \(quoted(name.name)) has "
-        + "`protocol: \(found.rawValue)`",
+      "\(role) needs an upstream with `protocol: \(wanted.rawValue)`, and "
+        + "\(isSecret ? "the one \(shown)" : shown) has `protocol: \(found.rawValue)`",
       cure: fitting.isEmpty ? "name it under \(other)" : "name \(listed(fitting.prefix(10).map { $0 }, "or"))")
   }
 }

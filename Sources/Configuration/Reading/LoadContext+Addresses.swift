@@ -38,8 +38,10 @@ extension LoadContext {
       endpoint.isSecret = text.isSecret
       return endpoint
     } catch {
-      self.error(
-        node.position, "the endpoint \(text.shown) \(error.what)", cure: text.isSecret ? error.plainCure : error.cure)
+      // A password may stand before the host.
+      let shown = text.value.contains("@") ? "the endpoint" : "the endpoint \(text.shown)"
+      let isPlain = text.isSecret || text.value.contains("@")
+      self.error(node.position, "\(shown) \(error.what)", cure: isPlain ? error.plainCure : error.cure)
       return nil
     }
   }

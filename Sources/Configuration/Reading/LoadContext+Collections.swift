@@ -6,7 +6,7 @@ extension LoadContext {
     if node.isNull { return [] }
     guard case .mapping(let entries) = node.content else {
       error(
-        node.position, "\(wanted) belongs here, a mapping, not \(node.kindName)", cure: "write `key: value` lines")
+        node.position, "a mapping, \(wanted), belongs here, not \(node.kindName)", cure: "write `key: value` lines")
       return nil
     }
     return entries

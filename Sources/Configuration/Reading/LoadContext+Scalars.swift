@@ -62,6 +62,10 @@ extension LoadContext {
   }
 
   /// One of the words of an enumeration.
+  ///
+  /// - Parameters:
+  ///   - what: With its article: `a stage`.
+  ///   - notYet: Words of the product that this version does not know.
   func word<Word: RawRepresentable<String> & CaseIterable>(
     _ node: Node, _ what: String, notYet: Set<String> = []
   ) -> Word? {
@@ -70,9 +74,10 @@ extension LoadContext {
     let words = Word.allCases.map(\.rawValue)
     if notYet.contains(text.value), !text.isSecret {
       error(
-        node.position, "\(what) \(text.shown) is not supported by this version", cure: "it supports \(listed(words))")
+        node.position, "the \(what.drop { $0 != " " }.dropFirst()) \(text.shown) is not supported by this version",
+        cure: "it supports \(listed(words))")
     } else {
-      let near = text.isSecret ? nil : Nearest.match(text.value, in: words)
+      let near = text.isSecret ? nil : nearest(text.value, in: words)
       error(
         node.position, "\(text.shown) is not \(what)",
         cure: near.map { "did you mean \(quoted($0))?" } ?? "write \(listed(words, "or"))")

@@ -41,6 +41,11 @@ final class LoadContext {
     if !secret.isEmpty { secrets.insert(secret) }
   }
 
+  /// The nearest name; none any more when there are more faults than are shown.
+  func nearest(_ name: String, in names: [String]) -> String? {
+    diagnostics.count > Self.mostDiagnostics ? nil : Nearest.match(name, in: names)
+  }
+
   func isSecret(_ text: String) -> Bool { secrets.contains(text) }
 
   func saw(_ key: String, of section: String) { seenKeys.insert("\(section).\(key)") }

@@ -5,6 +5,7 @@ struct MappingReader<Key: SectionKey> {
   /// Where a missing key is reported; the mapping itself unless somebody knows better.
   var place: SourcePosition
   private var entries: [Key: Node.Entry] = [:]
+  private var meant: Set<String> = []
 
   /// Nil, and a fault, when the value is not a mapping; nothing at all is an empty one.
   init?(_ node: Node, _ section: Section<Key>, _ context: LoadContext) {
@@ -15,21 +16,24 @@ struct MappingReader<Key: SectionKey> {
         entries[key] = entry
         context.saw(entry.key, of: section.name)
       } else {
-        Self.refuse(entry, section, context)
+        refuse(entry, section, context)
       }
     }
   }
 
-  private static func refuse(_ entry: Node.Entry, _ section: Section<Key>, _ context: LoadContext) {
+  private mutating func refuse(_ entry: Node.Entry, _ section: Section<Key>, _ context: LoadContext) {
     switch section.hints[entry.key] {
     case .notYet(let instead):
       context.error(entry.keyPosition, "\(quoted(entry.key)) is not supported by this version", cure: instead)
     case .misplaced(let place):
       context.error(entry.keyPosition, "\(quoted(entry.key)) is not a key of \(section.name)", cure: place)
     case nil:
+      let keys = section.keys.map(\.rawValue)
+      let near = context.nearest(entry.key, in: keys)
+      if let near { meant.insert(near) }
       context.error(
         entry.keyPosition, "unknown key \(quoted(entry.key)) in \(section.name)",
-        cure: guess(entry.key, in: section.keys.map(\.rawValue), called: "the keys"))
+        cure: near.map { "did you mean \(quoted($0))?" } ?? "the keys are \(listed(keys))")
     }
   }
 
@@ -38,21 +42,15 @@ struct MappingReader<Key: SectionKey> {
   /// Of the key itself.
   func keyPosition(_ key: Key) -> SourcePosition { entries[key]?.keyPosition ?? place }
 
-  var isEmpty: Bool { entries.isEmpty }
+  /// Whether a misspelt key was probably this one, so that its absence needs no second fault.
+  func wasMeant(_ key: Key) -> Bool { entries[key] == nil && meant.contains(key.rawValue) }
 
   /// The value of a key that must be there; its absence is reported, unless a file is missing as a whole.
   func required(_ key: Key, _ section: Section<Key>, _ context: LoadContext, cure: String) -> Node? {
     if let node = entries[key]?.value { return node }
-    if !context.isIncomplete {
+    if !context.isIncomplete, !wasMeant(key) {
       context.error(place, "\(section.name) needs \(quoted(key.rawValue))", cure: cure)
     }
     return nil
   }
-}
-
-/// The nearest name, else all of them.
-func guess(_ name: String, in names: [String], called plural: String) -> String {
-  if let near = Nearest.match(name, in: names) { return "did you mean \(quoted(near))?" }
-  if names.isEmpty { return "" }
-  return "\(plural) are \(listed(names.prefix(40).map { $0 }))"
 }

@@ -6,8 +6,7 @@ extension RootReader {
     guard let map = MappingReader(node, section, context) else { return nil }
     let given = (RuleKey.verbs + [.custom]).filter { map[$0] != nil }
     guard let verb = given.first, given.count == 1 else {
-      let what =
-        given.isEmpty ? "\(section.name) without a verb" : "\(section.name) with \(listed(given.map(\.rawValue)))"
+      let verbs = given.isEmpty ? "out a verb" : " \(listed(given.map(\.rawValue)))"
       context.error(
         given.dropFirst().first.map { map.keyPosition($0) } ?? node.position,
         "\(section.name) with\(verbs)",

@@ -46,6 +46,7 @@ extension RootReader {
     for element in context.list(node, "interceptors") ?? [] {
       guard let map = MappingReader(element, Sections.interceptor, context) else { continue }
       guard let log = map[.accessLog] else {
+        // Another name was reported already.
         if case .mapping(let entries) = element.content, !entries.isEmpty { continue }
         context.error(element.position, "an interceptor without a name", cure: "write `- access_log: {}`")
         continue

@@ -7,6 +7,9 @@ struct RootReader {
   /// The upstreams' names as the file gives them, the faulty ones too: nil where the protocol is not readable.
   var upstreamProtocols: [String: UpstreamConfiguration.BackendProtocol?] = [:]
 
+  /// Each of them costs a descriptor in every event loop.
+  static let mostListeners = 256
+
   init(_ context: LoadContext) { self.context = context }
 
   mutating func read(_ root: Node) {
@@ -44,7 +47,10 @@ struct RootReader {
       let elements = context.list(node, "listeners")
     {
       if elements.isEmpty { context.error(map.keyPosition(.listeners), "no listener is given", cure: cure) }
-      configuration.listeners = elements.compactMap { element in
+      if elements.count > Self.mostListeners {
+        context.error(map.keyPosition(.listeners), "more than \(Self.mostListeners) listeners", cure: "give fewer")
+      }
+      configuration.listeners = elements.prefix(Self.mostListeners).compactMap { element in
         address(element, Sections.listener, .address).map { ListenerConfiguration(address: $0) }
       }
     }

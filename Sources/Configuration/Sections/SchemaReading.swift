@@ -22,6 +22,7 @@ extension RootReader {
       context.error(
         map.keyPosition(.protos), "a schema source is either `descriptor_set` or `protos`",
         cure: "make two list entries of them")
+    case (nil, nil) where map.wasMeant(.descriptorSet) || map.wasMeant(.protos): break
     case (nil, nil):
       context.error(
         node.position, "\(section.name) needs `descriptor_set` or `protos`",

@@ -113,15 +113,19 @@ extension RootReader {
     let fits =
       segments.count > 1 && segments.first == ""
       && segments.dropFirst().allSatisfy { segment in
-        !segment.isEmpty && segment != "." && segment != ".." && segment.utf8.allSatisfy(isUnreserved)
+        !segment.isEmpty && isPlain(segment)
       }
     if fits { return text.value }
-    let trimmed = text.value.split(separator: "/").map { "/\($0)" }.joined()
-    let example = text.isSecret || trimmed.isEmpty || !trimmed.utf8.allSatisfy { isUnreserved($0) || $0 == 0x2F }
+    let parts = text.value.split(separator: "/")
+    let example = text.isSecret || parts.isEmpty || !parts.allSatisfy(isPlain)
     context.error(
       node.position, "\(text.shown) is not a prefix",
-      cure: "write \(quoted(example ? "/api" : trimmed)): it begins with `/` and does not end with it")
+      cure: "write \(quoted(example ? "/api" : parts.map { "/\($0)" }.joined())), a `/` before it and none after")
     return nil
+  }
+
+  private func isPlain(_ segment: Substring) -> Bool {
+    segment != "." && segment != ".." && segment.utf8.allSatisfy(isUnreserved)
   }
 
   /// RFC 3986 section 2.3.
@@ -135,9 +139,6 @@ extension RootReader {
   }
 
   private func successStatus(_ node: Node) -> Int? {
-    guard let status = context.integer(node, 100...599) else { return nil }
-    if (200...204).contains(status) { return status }
-    context.error(node.position, "\(status) is not a status of success", cure: "write one from 200 to 204")
-    return nil
+    context.integer(node, 200...204)
   }
 }

@@ -20,14 +20,13 @@ extension RootReader {
   private func upstream(_ entry: Node.Entry) -> UpstreamConfiguration? {
     let section = Sections.upstream
     if entry.key.isEmpty { context.error(entry.keyPosition, "an upstream has an empty name", cure: "name it") }
-    guard let map = MappingReader(entry.value, section, context) else { return nil }
-    var at = map
-    at.place = entry.keyPosition
+    guard var map = MappingReader(entry.value, section, context) else { return nil }
+    map.place = entry.keyPosition
     let kind: UpstreamConfiguration.BackendProtocol? =
-      at.required(.protocol, section, context, cure: "write `protocol: rest` or `protocol: connect`").flatMap {
+      map.required(.protocol, section, context, cure: "write `protocol: rest` or `protocol: connect`").flatMap {
         context.word($0, "a protocol", notYet: ["grpc", "grpc-web"])
       }
-    let endpoints = at.required(.endpoints, section, context, cure: "write `endpoints: [\"http://host:port\"]`")
+    let endpoints = map.required(.endpoints, section, context, cure: "write `endpoints: [\"http://host:port\"]`")
       .flatMap { self.endpoints($0) }
     var result = UpstreamConfiguration(
       name: entry.key, position: entry.keyPosition, protocol: kind ?? .rest, endpoints: endpoints ?? [])
@@ -50,12 +49,14 @@ extension RootReader {
       context.error(node.position, "no endpoint is given", cure: "write `endpoints: [\"http://host:port\"]`")
     }
     var result: [EndpointConfiguration] = []
+    var known: [EndpointConfiguration: EndpointConfiguration] = [:]
     for element in elements {
       guard let endpoint = context.endpoint(element) else { continue }
-      if let first = result.first(where: { $0 == endpoint }) {
-        let what = endpoint.isSecret || first.isSecret ? "the endpoint" : endpoint.authority
+      if let first = known[endpoint] {
+        let what = endpoint.isSecret || first.isSecret ? "this endpoint" : endpoint.authority
         context.report(.givenTwice(what, at: endpoint.position, first: first.position))
       } else {
+        known[endpoint] = endpoint
         result.append(endpoint)
       }
     }

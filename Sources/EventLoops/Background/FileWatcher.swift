@@ -28,6 +28,7 @@ package final class FileWatcher: Sendable {
   /// - Parameters:
   ///   - settle: the time between two looks.
   ///   - onChange: called on a serial queue of the watcher's own.
+  /// - Throws: the machine's bound on watches, or descriptors, is reached. A file or folder that is missing is no error.
   package init(
     files: [String], settle: Duration = .milliseconds(100), onChange: @escaping @Sendable () -> Void
   ) throws(SystemError) {
@@ -36,7 +37,7 @@ package final class FileWatcher: Sendable {
     self.onChange = onChange
     let opened = try required("inotify_init1") { inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)) }
     descriptor = opened
-    watch(files)
+    if let failure = watch(files) { throw failure }
     state.withLock { state in
       let source = DispatchSource.makeReadSource(fileDescriptor: opened, queue: queue)
       source.setEventHandler { @Sendable [weak self] in self?.noted() }
@@ -47,16 +48,29 @@ package final class FileWatcher: Sendable {
   }
 
   deinit {
-    state.withLock { $0.source?.cancel() }
+    // The source closes the descriptor when it has really ended.
+    let isCancelled = state.withLock { state in
+      state.source?.cancel()
+      return state.source != nil
+    }
+    if !isCancelled { close(descriptor) }
   }
 
-  /// Watches these files from now on, and no others. What they are now counts as reported.
-  package func watch(_ files: [String]) {
+  /// Watches these files from now on, and no others. What a new one is now counts as reported: who reads it should do
+  /// so after this call. One that was watched before keeps what was reported, so that a change in between is not lost.
+  ///
+  /// - Returns: why a folder cannot be watched, when the kernel's bounds are reached.
+  @discardableResult
+  package func watch(_ files: [String]) -> SystemError? {
     state.withLock { state in
+      let known = Dictionary(zip(state.files, state.reported)) { first, _ in first }
       state.files = files
-      follow(&state)
-      state.reported = files.map(FileFingerprint.init(path:))
-      state.seen = state.reported
+      // First the watches, then the look: what changes after it makes an event.
+      let failure = follow(&state)
+      state.seen = files.map(FileFingerprint.init(path:))
+      state.reported = zip(files, state.seen).map { known[$0] ?? $1 }
+      if state.reported != state.seen { scheduleLook(&state) }
+      return failure
     }
   }
 
@@ -94,7 +108,9 @@ package final class FileWatcher: Sendable {
   }
 
   /// Brings the watched folders in line with where the files' paths lead.
-  private func follow(_ state: inout State) {
+  @discardableResult
+  private func follow(_ state: inout State) -> SystemError? {
+    var failure: SystemError?
     var wanted: Set<String> = []
     for file in state.files { wanted.formUnion(WatchedFolders.folders(of: file)) }
     let mask =
@@ -104,9 +120,14 @@ package final class FileWatcher: Sendable {
     for folder in wanted {
       // Adding one that is watched gives its number again, and a folder made anew under an old name a new one.
       let number = uninterrupted { Int(inotify_add_watch(descriptor, folder, UInt32(mask))) }
-      if number >= 0 { watches[CInt(number)] = folder }
+      if number >= 0 {
+        watches[CInt(number)] = folder
+      } else if number == -Int(ENOSPC) || number == -Int(ENOMEM) {
+        failure = SystemError(call: "inotify_add_watch", code: CInt(-number))
+      }
     }
     for number in state.watches.keys where watches[number] == nil { _ = inotify_rm_watch(descriptor, number) }
     state.watches = watches
+    return failure
   }
 }

@@ -71,6 +71,10 @@ package final class Resolver {
       completion(.success(([literal], Self.literalTimeToLive)))
       return
     }
+    if host.utf8.contains(0) {
+      completion(.failure(ResolverError(host: host, status: ARES_EBADNAME)))
+      return
+    }
     let name = host.lowercased()
     if let query = queries[name] {
       query.add(port: port, completion)

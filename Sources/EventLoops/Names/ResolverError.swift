@@ -9,9 +9,9 @@ package struct ResolverError: Error, Sendable, Equatable, CustomStringConvertibl
     case badName
     /// No server answered in time.
     case timedOut
-    /// The servers answered with an error, or not in the language of DNS.
+    /// A server's answer was not in the language of DNS, or said that the question was not.
     case serverFailure
-    /// No server could be reached.
+    /// No server was of use: not reached, or all failed or refused to answer (the library makes no difference).
     case unreachable
     /// The resolver ended before the answer came.
     case cancelled

@@ -20,6 +20,8 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   /// An address from its literal: `192.0.2.1`, `2001:db8::1`, `[2001:db8::1]`, `fe80::1%eth0`; nil for anything else.
   package init?(host: String, port: UInt16) {
     self.port = port
+    // The library would stop reading there.
+    if host.utf8.contains(0) { return nil }
     var four = in_addr()
     if inet_pton(AF_INET, host, &four) == 1 {
       address = .v4(four.s_addr)

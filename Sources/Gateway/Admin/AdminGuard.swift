@@ -54,12 +54,28 @@ struct AdminGuard {
     return difference == 0
   }
 
-  /// Whether an authority names the address that the connection came in on: itself, or a loopback name on loopback.
+  /// Whether an authority names the address that the connection came in on: itself, a loopback name on loopback, or a
+  /// name without a dot.
+  ///
+  /// A page can only rebind a name that its author owns in the public DNS, and such a name has a dot. Names without
+  /// one are those of containers and services: `turnout-admin`.
   private static func isOwn(_ authority: String, at listener: SocketAddress) -> Bool {
-    guard let (host, port) = split(authority), port == listener.port else { return false }
-    if host == "localhost" { return listener.isLoopback }
+    guard let (host, port) = split(authority) else { return false }
+    if host == "localhost" { return listener.isLoopback && port == listener.port }
+    if isSingleLabel(host) { return true }
+    guard port == listener.port else { return false }
     guard let address = SocketAddress(host: host, port: port) else { return false }
     return address == listener || address.isLoopback && listener.isLoopback
+  }
+
+  private static func isSingleLabel(_ host: String) -> Bool {
+    !host.isEmpty && host.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): host.utf8.contains { $0 > UInt8(ascii: "9") }
+      default: false
+      }
+    }
   }
 
   private static func isOwnOrigin(_ origin: String, at listener: SocketAddress) -> Bool {

@@ -1,5 +1,6 @@
 import Bytes
 import Compression
+import Configuration
 import HTTPModel
 import RPC
 

@@ -1,4 +1,5 @@
 import Bytes
+import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel

@@ -1,5 +1,8 @@
+import Bytes
+import Configuration
 import EventLoops
 import HTTP1
+import Metrics
 import RPC
 
 extension ClientConnection {

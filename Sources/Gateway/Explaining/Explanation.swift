@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import REST
 import RPC
 
 /// Says what a request would become, and why, by taking it through the same code as a real one, up to the moment at
@@ -36,7 +37,8 @@ enum Explanation {
       return report.refusal(error.status, error.reason)
     }
     let options = HopByHop.remove(from: head.fields)
-    let client = ExplainedClient()
+    guard let loopback = SocketAddress(host: "127.0.0.1", port: 0) else { return report.text }
+    let client = ExplainedClient(remoteAddress: loopback)
     let call = worker.makeCall(client: client, head: head, options: options, framing: framing)
     var sent: (request: UpstreamRequest, upstream: UpstreamConfiguration)?
     call.onRequest = { sent = ($0, $1) }
@@ -159,7 +161,9 @@ final class ExplainedClient: ClientStream {
   private(set) var status = 0
   private(set) var body = ""
   private(set) var isReceiving = false
-  let remoteAddress = SocketAddress.unspecified
+  let remoteAddress: SocketAddress
+
+  init(remoteAddress: SocketAddress) { self.remoteAddress = remoteAddress }
 
   var hasReceivedAll: Bool { true }
   var isCongested: Bool { false }

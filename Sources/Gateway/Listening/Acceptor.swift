@@ -1,4 +1,6 @@
+import Configuration
 import EventLoops
+import Metrics
 import Synchronization
 
 /// Accepts the connections of one listener on one loop.

@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import EventLoops
 import HTTPModel
+import Metrics
 import Synchronization
 
 /// The open access logs by their target: kept over reloads, reopened together.
@@ -12,7 +13,7 @@ final class AccessLogSinks: Sendable {
   init(metrics: GatewayMetrics) { self.metrics = metrics }
 
   func sink(for configuration: AccessLogConfiguration) throws(SystemError) -> LogSink {
-    let target: LogSink.Target = configuration.path.map { .file($0) } ?? .standardOutput
+    let target: LogSink.Target = configuration.path.map { .file(path: $0) } ?? .standardOutput
     if let known = sinks.withLock({ $0[target] }) { return known }
     let sink = try LogSink(target)
     sinks.withLock { $0[target] = sink }

@@ -1,6 +1,8 @@
 import Bytes
+import Configuration
 import EventLoops
 import HTTPModel
+import RPC
 
 /// The two forms of an access log line.
 enum AccessLogLine {

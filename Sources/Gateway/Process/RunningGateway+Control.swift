@@ -1,6 +1,8 @@
 import Bytes
 import Configuration
 import Diagnostics
+import Metrics
+import REST
 
 extension RunningGateway: ControlPlane {
   func metrics() -> [UInt8] { shared.metrics.registry.expose() }
@@ -67,7 +69,7 @@ extension RunningGateway: ControlPlane {
   /// Ended calls by answering side, read from the metrics.
   private func calls(of route: Route) -> (rest: UInt64, rpc: UInt64, none: UInt64) {
     var counts: (rest: UInt64, rpc: UInt64, none: UInt64) = (0, 0, 0)
-    for (labels, counter) in shared.metrics.requests.children
+    for (labels, counter) in shared.metrics.requests.sorted
     where labels.count > 4 && labels[1] == route.service && labels[2] == route.method {
       switch labels[4] {
       case "rest": counts.rest += counter.value

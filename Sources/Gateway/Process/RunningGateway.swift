@@ -2,6 +2,8 @@ import Configuration
 import Diagnostics
 import Dispatch
 import EventLoops
+import Glibc
+import Metrics
 import Synchronization
 
 /// The gateway of this process while it runs: publishes snapshots to the workers, opens and closes listeners, drains.
@@ -161,7 +163,11 @@ final class RunningGateway: Sendable {
     var listeners: [SocketAddressConfiguration: ListenerState] = [:]
     for listener in configuration.listeners {
       do throws(SystemError) {
-        listeners[listener.address] = try known[listener.address] ?? Self.open(listener.address, shared.metrics)
+        if let same = known[listener.address] {
+          listeners[listener.address] = same
+        } else {
+          listeners[listener.address] = try Self.open(listener.address, shared.metrics)
+        }
       } catch {
         return .failed(faults + more + [Diagnostic(at: listener.address.position, "\(error)", cure: "use a free port")])
       }
@@ -271,7 +277,7 @@ extension SocketAddress {
   /// An address of the configuration; it was validated there, and is a literal.
   init(_ configured: SocketAddressConfiguration) throws(SystemError) {
     guard let address = SocketAddress(host: configured.host, port: configured.port) else {
-      throw SystemError(EINVAL, in: "listening on \(configured.text)")
+      throw SystemError(call: "listen on \(configured.text)", code: EINVAL)
     }
     self = address
   }

@@ -1,8 +1,9 @@
-package import Diagnostics
 import Configuration
+package import Diagnostics
 import Dispatch
 import EventLoops
 import Glibc
+import REST
 
 /// The gateway as the command line knows it.
 package struct Turnout: GatewayProgram {

@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import HTTP1
 import HTTPModel
+import ProtobufSchema
 import RPC
 
 /// A Connect service, asked by unary POST.

@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import HTTP1
 import HTTPModel
+import ProtobufSchema
 import REST
 import RPC
 

@@ -1,5 +1,6 @@
 import Bytes
 import ProtoJSON
+import ProtobufSchema
 import RPC
 
 extension Payload {

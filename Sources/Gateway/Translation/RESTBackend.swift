@@ -1,6 +1,8 @@
 import Bytes
+import Configuration
 import HTTP1
 import HTTPModel
+import ProtobufSchema
 import REST
 import RPC
 

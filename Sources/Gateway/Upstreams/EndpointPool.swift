@@ -1,6 +1,7 @@
 import Bytes
 import Configuration
 import EventLoops
+import Metrics
 
 /// What makes an endpoint the same after a reload.
 struct EndpointIdentity: Hashable {

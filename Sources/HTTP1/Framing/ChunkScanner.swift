@@ -6,7 +6,7 @@ struct ChunkScanner {
     case size, whitespace, `extension`, sizeEnd, data, dataEnd, dataLineFeed
   }
 
-  /// Bytes of all extensions of one chunk.
+  /// Bytes of all extensions of one chunk, from the byte behind the size on.
   private static let maximumExtension = 256
   private static let maximumDigits = 16
   /// Framing bytes above a fair share of the data that a whole body may have.
@@ -72,16 +72,20 @@ struct ChunkScanner {
     guard digits > 0 else { throw HTTP1Error(byte == ByteScan.lineFeed ? .bareLineFeed : .invalidChunkSize) }
     switch byte {
     case ByteScan.carriageReturn: phase = .sizeEnd
-    case UInt8(ascii: ";"): phase = .extension
-    case ByteScan.blank, ByteScan.tab: phase = .whitespace
+    case UInt8(ascii: ";"): beginExtension(.extension)
+    case ByteScan.blank, ByteScan.tab: beginExtension(.whitespace)
     case ByteScan.lineFeed: throw HTTP1Error(.bareLineFeed)
     default: throw HTTP1Error(.invalidChunkSize)
     }
   }
 
+  private mutating func beginExtension(_ next: Phase) {
+    phase = next
+    extensionBytes = 1
+  }
+
   /// Extensions are dropped (RFC 9112 section 7.1.1). Whitespace behind the size is only allowed before one.
   private mutating func takeExtension(_ byte: UInt8) throws(HTTP1Error) {
-    extensionBytes += 1
     if byte == ByteScan.lineFeed { throw HTTP1Error(.bareLineFeed) }
     if phase == .whitespace {
       if byte == UInt8(ascii: ";") {
@@ -95,6 +99,7 @@ struct ChunkScanner {
     } else if byte < ByteScan.blank && byte != ByteScan.tab || byte == 0x7F {
       throw HTTP1Error(.invalidChunkExtension)
     }
+    extensionBytes += 1
     guard extensionBytes <= Self.maximumExtension else { throw HTTP1Error(.chunkExtensionTooLong) }
   }
 

@@ -3,6 +3,12 @@ package import HTTPModel
 
 /// Removes the fields that are for one connection only (RFC 9110 section 7.6.1).
 package enum HopByHop {
+  private static let names: FieldNames = [
+    .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .contentLength, .upgrade,
+    .http2Settings,
+    .proxyAuthenticate, .proxyAuthorization, .expect,
+  ]
+
   /// Removes Connection, the fields that it names, and all others that never go on: Keep-Alive, Proxy-Connection, TE,
   /// Trailer, Transfer-Encoding, Content-Length (framing is written anew), Upgrade, HTTP2-Settings,
   /// Proxy-Authenticate, Proxy-Authorization, Expect.
@@ -13,11 +19,12 @@ package enum HopByHop {
   /// - Returns: what the removed fields said.
   package static func remove(from fields: FieldBlock) -> ConnectionOptions {
     var options = ConnectionOptions()
+    guard fields.mayContain(names) else { return options }
     var upgrades = false
     var toWebSocket = false
     for index in fields.indices {
       let entry = fields.entry(at: index)
-      guard entry.name != .other, !entry.isRemoved, isHopByHop(entry.name) else { continue }
+      guard names.contains(entry.name), !entry.isRemoved else { continue }
       // Marked before the names are removed that it holds: it may name itself.
       fields.remove(at: index)
       switch entry.name {
@@ -54,18 +61,8 @@ package enum HopByHop {
     } else if !option.isEmpty {
       let name = FieldName(option)
       // Those that are removed anyway must still be read by the loop.
-      if name == .host || isHopByHop(name) { return }
+      if name == .host || names.contains(name) { return }
       fields.remove(named: option)
-    }
-  }
-
-  private static func isHopByHop(_ name: FieldName) -> Bool {
-    switch name {
-    case .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .contentLength, .upgrade,
-      .http2Settings, .proxyAuthenticate, .proxyAuthorization, .expect:
-      true
-    default:
-      false
     }
   }
 

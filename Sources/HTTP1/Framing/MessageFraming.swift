@@ -40,6 +40,7 @@ package enum MessageFraming {
 
   /// One length, however often it is repeated; without sign and leading zeros, which others read in other ways.
   private static func contentLength(_ fields: FieldBlock) throws(HTTP1Error) -> Int? {
+    guard fields.mayContain(FieldNames(.contentLength)) else { return nil }
     var length: Int?
     for index in fields.indices where fields.entry(at: index).name == .contentLength {
       guard !fields.entry(at: index).isRemoved else { continue }

@@ -29,6 +29,7 @@ enum HeadRules {
 
   /// Bounds the work of removing what Connection names: options times fields.
   static func checkConnection(_ fields: FieldBlock) throws(HTTP1Error) {
+    guard fields.mayContain(FieldNames(.connection)) else { return }
     var options = 0
     for index in fields.indices where fields.entry(at: index).name == .connection {
       fields.withValue(at: index) { value in

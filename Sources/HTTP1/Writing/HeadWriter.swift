@@ -6,6 +6,9 @@ package import HTTPModel
 /// Host and the framing fields are written from the parameters; fields of these names in the block are left out.
 /// Nothing is checked: names and values come from a parser or were checked where they were made.
 package enum HeadWriter {
+  private static let framingFields: FieldNames = [.contentLength, .transferEncoding]
+  private static let requestFields: FieldNames = [.host, .contentLength, .transferEncoding]
+
   /// Appends request line, `host`, all fields, the framing field and the blank line.
   ///
   /// - Parameters:
@@ -25,7 +28,7 @@ package enum HeadWriter {
     output.append(" HTTP/1.1\r\nhost: ")
     output.append(authority)
     output.append("\r\n")
-    fields.write(into: &output, omitting: [.host, .contentLength, .transferEncoding])
+    fields.write(into: &output, omitting: requestFields)
     append(framing == .none && hasBody(method) ? .length(0) : framing, to: &output)
     output.append(closing ? "connection: close\r\n\r\n" : "\r\n")
   }
@@ -45,7 +48,7 @@ package enum HeadWriter {
     output.append(" ")
     output.append(ReasonPhrase.of(status))
     output.append("\r\n")
-    fields.write(into: &output, omitting: [.contentLength, .transferEncoding])
+    fields.write(into: &output, omitting: framingFields)
     if status >= 200, status != 204, status != 304 { append(framing, to: &output) }
     output.append(closing || framing == .untilClose ? "connection: close\r\n\r\n" : "\r\n")
   }

@@ -1,6 +1,6 @@
 /// What decides about presence, packing and the like: the defaults of a syntax or edition, changed by what the
 /// file and each enclosing declaration say (Protobuf Editions, "Feature Settings").
-struct Features: Equatable {
+struct Features: Equatable, Sendable {
   var isImplicitPresence: Bool
   var isRequired: Bool
   var isOpenEnum: Bool
@@ -38,7 +38,7 @@ struct Features: Equatable {
 }
 
 /// The `google.protobuf.FeatureSet` of one declaration as it stands; 0 where it says nothing.
-struct FeatureOverrides: Equatable {
+struct FeatureOverrides: Equatable, Sendable {
   var fieldPresence: UInt8 = 0
   var enumType: UInt8 = 0
   var repeatedEncoding: UInt8 = 0

@@ -1,5 +1,5 @@
 /// A FieldDescriptorProto, in so far as it matters here.
-struct FieldDescriptor: Equatable {
+struct FieldDescriptor: Equatable, Sendable {
   enum Label: UInt64 {
     case optional = 1
     case required = 2
@@ -78,8 +78,8 @@ struct FieldDescriptor: Equatable {
 }
 
 /// An EnumDescriptorProto, in so far as it matters here.
-struct EnumDescriptor: Equatable {
-  struct Value: Equatable {
+struct EnumDescriptor: Equatable, Sendable {
+  struct Value: Equatable, Sendable {
     var name = ""
     var number: Int32 = 0
 

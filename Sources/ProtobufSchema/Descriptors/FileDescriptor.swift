@@ -1,6 +1,6 @@
 /// A FileDescriptorProto, in so far as it matters here. Two files are equal when they mean the same, whatever their
 /// comments and options are.
-struct FileDescriptor: Equatable {
+struct FileDescriptor: Equatable, Sendable {
   var name = ""
   var package = ""
   var dependencies: [String] = []
@@ -11,8 +11,10 @@ struct FileDescriptor: Equatable {
   var syntax = ""
   var edition: Int32 = 0
   var overrides = FeatureOverrides()
+  var places = SourcePlaces()
 
-  init(_ bytes: Span<UInt8>) throws(WireError) {
+  /// - Parameter readsPlaces: whether ``places`` are wanted; they are most of a set that has comments.
+  init(_ bytes: Span<UInt8>, readsPlaces: Bool) throws(WireError) {
     var reader = WireReader(bytes)
     while let tag = try reader.readTag() {
       switch (tag.number, tag.type) {
@@ -24,6 +26,7 @@ struct FileDescriptor: Equatable {
       case (6, .lengthDelimited): services.append(try ServiceDescriptor(reader.readBytes()))
       case (7, .lengthDelimited): extensions.append(try FieldDescriptor(reader.readBytes()))
       case (8, .lengthDelimited): try mergeOptions(reader.readBytes())
+      case (9, .lengthDelimited) where readsPlaces: try places.merge(reader.readBytes())
       case (12, .lengthDelimited): syntax = try reader.readString()
       case (14, .varint): edition = Int32(truncatingIfNeeded: try reader.readVarint())
       default: try reader.skip(tag)
@@ -53,7 +56,7 @@ struct FileDescriptor: Equatable {
   }
 
   /// The files of a FileDescriptorSet. An error's offset is where the broken file begins.
-  static func set(_ bytes: Span<UInt8>) throws(WireError) -> [FileDescriptor] {
+  static func set(_ bytes: Span<UInt8>, readsPlaces: Bool = false) throws(WireError) -> [FileDescriptor] {
     var files: [FileDescriptor] = []
     var reader = WireReader(bytes)
     while let tag = try reader.readTag() {
@@ -61,7 +64,7 @@ struct FileDescriptor: Equatable {
       case (1, .lengthDelimited):
         let range = try reader.readRange()
         do throws(WireError) {
-          files.append(try FileDescriptor(bytes.extracting(range)))
+          files.append(try FileDescriptor(bytes.extracting(range), readsPlaces: readsPlaces))
         } catch {
           throw WireError(error.kind, at: range.lowerBound)
         }

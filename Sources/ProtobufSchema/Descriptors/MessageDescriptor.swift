@@ -1,5 +1,5 @@
 /// A DescriptorProto, in so far as it matters here.
-struct MessageDescriptor: Equatable {
+struct MessageDescriptor: Equatable, Sendable {
   /// libprotobuf's limit for nested messages, which declarations in declarations are.
   static let maximumDepth = 100
 
@@ -46,7 +46,7 @@ struct MessageDescriptor: Equatable {
 }
 
 /// Numbers that a message leaves to extensions.
-struct ExtensionRange: Equatable {
+struct ExtensionRange: Equatable, Sendable {
   var start: Int32 = 0
   /// The first number behind it.
   var end: Int32 = 0
@@ -66,7 +66,7 @@ struct ExtensionRange: Equatable {
 }
 
 /// A OneofDescriptorProto.
-struct OneofDescriptor: Equatable {
+struct OneofDescriptor: Equatable, Sendable {
   var name = ""
   var overrides = FeatureOverrides()
 

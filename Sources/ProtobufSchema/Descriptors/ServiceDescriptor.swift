@@ -1,5 +1,5 @@
 /// A ServiceDescriptorProto, in so far as it matters here.
-struct ServiceDescriptor: Equatable {
+struct ServiceDescriptor: Equatable, Sendable {
   var name = ""
   var methods: [MethodDescriptor] = []
 
@@ -16,7 +16,7 @@ struct ServiceDescriptor: Equatable {
 }
 
 /// A MethodDescriptorProto, in so far as it matters here.
-struct MethodDescriptor: Equatable {
+struct MethodDescriptor: Equatable, Sendable {
   var name = ""
   var input = ""
   var output = ""
@@ -61,7 +61,7 @@ struct MethodDescriptor: Equatable {
 }
 
 /// A google.api.HttpRule as it stands.
-struct HTTPRuleDescriptor: Equatable {
+struct HTTPRuleDescriptor: Equatable, Sendable {
   /// Nothing is nested deeper by the rule's own words (one level); more is read so that it can be named as a fault.
   static let maximumDepth = 10
 

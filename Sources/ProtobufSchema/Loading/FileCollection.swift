@@ -11,6 +11,8 @@ struct LoadedFile {
     var kind: Kind
     /// The path of the set, or words for the sources.
     var label: String
+    /// Of a source: where it was read from.
+    var path: String?
     /// The entry in the configuration.
     var position: SourcePosition
   }
@@ -19,7 +21,6 @@ struct LoadedFile {
 /// The files of all sources, each name once.
 struct FileCollection {
   private(set) var files: [LoadedFile] = []
-  private(set) var builtIns: [FileDescriptor] = []
   private(set) var diagnostics: [Diagnostic] = []
   /// Whether a source could not be read whole, so that what is missing says nothing.
   private(set) var isPartial = false
@@ -49,22 +50,25 @@ struct FileCollection {
       return
     }
     let paths = importPaths.isEmpty ? [Self.folder(of: position.file)] : importPaths
-    let (bytes, faults) = ProtoCompiler.compile(files: names, importPaths: paths)
-    for fault in faults { diagnostics.append(Diagnostic(fault, entry: position)) }
-    if faults.contains(where: { !$0.isWarning }) { isPartial = true }
-    let origin = LoadedFile.Origin(kind: .sources, label: "the sources", position: position)
-    guard let set = try? FileDescriptor.set(bytes.span) else {
+    let compiled = ProtoCompiler.compile(files: names, importPaths: paths)
+    for fault in compiled.faults { diagnostics.append(Diagnostic(fault, entry: position)) }
+    if compiled.faults.contains(where: { !$0.isWarning }) { isPartial = true }
+    guard let set = try? FileDescriptor.set(compiled.descriptorSet.span, readsPlaces: true) else {
       refuse(position, "the sources cannot be compiled", cure: "")
       return
     }
-    for file in set { add(file, origin: origin) }
+    for file in set {
+      let path = compiled.paths[file.name]
+      add(file, origin: LoadedFile.Origin(kind: .sources, label: "the sources", path: path, position: position))
+    }
   }
 
   /// Adds what every schema has, and what the files import and is at hand.
   mutating func addBuiltIns() {
-    builtIns = BuiltInFiles.load()
-    let origin = LoadedFile.Origin(
-      kind: .builtIn, label: "the built-in types", position: SourcePosition(file: "", line: 1, column: 1))
+    let builtIns = BuiltInFiles.all
+    let nowhere = SourcePosition(file: "built-in types", line: 1, column: 1)
+    if builtIns.isEmpty { refuse(nowhere, "libprotobuf has not its own types", cure: "install it anew") }
+    let origin = LoadedFile.Origin(kind: .builtIn, label: "the built-in types", position: nowhere)
     var wanted = Set(BuiltInFiles.always)
     for file in files { wanted.formUnion(file.descriptor.dependencies) }
     // In reverse order of dependence, so that one pass finds what an added file imports.

@@ -14,31 +14,52 @@ package enum ProtoCompiler {
     package var message: String
   }
 
+  /// What one run gave.
+  package struct Result: Sendable {
+    /// The serialized FileDescriptorSet of what could be compiled, imports first.
+    package var descriptorSet: [UInt8] = []
+    /// The path on disk by name, of the files that came from there. Only these have places in the set.
+    package var paths: [String: String] = [:]
+    package var faults: [Fault] = []
+  }
+
   /// Compiles sources with all their imports.
   ///
   /// A file is named relative to an import path, or by a path on disk inside one. `google/protobuf`, `google/api` and
   /// `google/rpc` are at hand without a path.
-  /// - Returns: the serialized FileDescriptorSet of what could be compiled, and every fault.
-  package static func compile(files: [String], importPaths: [String]) -> (descriptorSet: [UInt8], faults: [Fault]) {
+  package static func compile(files: [String], importPaths: [String]) -> Result {
     let compilation = unsafe withCStrings(files) { files in
       unsafe withCStrings(importPaths) { paths in
         unsafe proto_compilation_run(files.baseAddress, files.count, paths.baseAddress, paths.count)
       }
     }
     guard let compilation = unsafe compilation else {
-      return ([], [Fault(file: "", line: 0, column: 0, isWarning: false, message: "memory has ended")])
+      return Result(
+        faults: [Fault(file: "", line: 0, column: 0, isWarning: false, message: "memory has ended")])
     }
     defer { unsafe proto_compilation_free(compilation) }
-    let result = unsafe compilation.pointee
-    let bytes = unsafe UnsafeBufferPointer(start: result.descriptorSet, count: result.descriptorSetLength)
-    let reported = unsafe UnsafeBufferPointer(start: result.faults, count: result.faultCount)
-    let faults = reported.indices.map { index in
-      let fault = unsafe reported[index]
-      return unsafe Fault(
-        file: String(cString: fault.file), line: Int(fault.line), column: Int(fault.column),
-        isWarning: fault.isWarning, message: String(cString: fault.message))
+    return unsafe read(compilation.pointee)
+  }
+
+  /// A copy of what the library owns.
+  private static func read(_ compilation: CProtoCompilation) -> Result {
+    var result = Result()
+    unsafe result.descriptorSet = Array(
+      UnsafeBufferPointer(start: compilation.descriptorSet, count: compilation.descriptorSetLength))
+    let files = unsafe UnsafeBufferPointer(start: compilation.files, count: compilation.fileCount)
+    for index in files.indices {
+      let file = unsafe files[index]
+      unsafe result.paths[String(cString: file.name)] = String(cString: file.path)
     }
-    return unsafe (Array(bytes), faults)
+    let faults = unsafe UnsafeBufferPointer(start: compilation.faults, count: compilation.faultCount)
+    for index in faults.indices {
+      let fault = unsafe faults[index]
+      unsafe result.faults.append(
+        Fault(
+          file: String(cString: fault.file), line: Int(fault.line), column: Int(fault.column),
+          isWarning: fault.isWarning, message: String(cString: fault.message)))
+    }
+    return result
   }
 
   /// Calls the body with C strings that live as long as it runs.

@@ -21,18 +21,17 @@ extension SchemaBuilder {
   /// Two fields with one JSON name cannot be told apart in a body.
   private mutating func checkJSONNames(_ fields: [Field], of message: PendingMessage) {
     var owners: [String: String] = [:]
-    let names = Set(fields.map(\.name))
-    for field in fields {
+    let byName = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
+    for (index, field) in fields.enumerated() {
+      let path = message.path + [2, index.number]
       if let other = owners.updateValue(field.name, forKey: field.jsonName), other != field.name {
-        // The compiler says it of sources, at its place.
-        guard files[message.file].origin.kind != .sources else { continue }
         report(
-          message.file, severity: message.features.allowsJSON ? .error : .warning,
+          message.file, at: path, severity: message.features.allowsJSON ? .error : .warning,
           "fields \(other) and \(field.name) of \(message.fullName) have the same JSON name \(field.jsonName)",
           cure: "give one of them another json_name")
-      } else if field.jsonName != field.name, names.contains(field.jsonName) {
+      } else if field.jsonName != field.name, let other = byName[field.jsonName], other.jsonName != field.jsonName {
         report(
-          message.file, severity: .warning,
+          message.file, at: path, severity: .warning,
           "the JSON name \(field.jsonName) of \(message.fullName).\(field.name) is the name of another field",
           cure: "give it another json_name")
       }
@@ -41,6 +40,8 @@ extension SchemaBuilder {
 
   /// The codecs take the first field of an entry as the key and the second as the value.
   mutating func checkMapEntry(_ fields: [Field], of message: PendingMessage) {
+    // Fields that could not be built were reported.
+    guard fields.count == message.descriptor.fields.count else { return }
     var isEntry = fields.count == 2
     if isEntry {
       let (key, value) = (fields[0], fields[1])
@@ -48,21 +49,21 @@ extension SchemaBuilder {
         key.number == 1 && value.number == 2 && key.cardinality == .singular && value.cardinality == .singular
         && key.kind.isMapKey && value.kind != .group && key.oneofIndex < 0 && value.oneofIndex < 0
     }
-    if !isEntry, !isPartial {
+    if !isEntry {
       report(message.file, "message \(message.fullName) is marked as the entry of a map and has not the fields of one")
     }
   }
 
   /// The codecs know the fields of these types by number: another type under such a name must not reach them.
   mutating func checkWellKnownTypes() {
-    for file in builtIns {
+    for file in BuiltInFiles.all {
       for expected in file.messages {
         let fullName = Self.join(file.package, expected.name)
         guard WellKnownType(rawValue: fullName) != nil, case .message(let index)? = symbols[fullName] else { continue }
         let found = messages[index]
         if !found.descriptor.hasShape(of: expected) {
           report(
-            found.file, "message \(fullName) has not the fields of the well-known type",
+            found.file, at: found.path, "message \(fullName) has not the fields of the well-known type",
             cure: "leave the file out, it is built in")
         }
       }

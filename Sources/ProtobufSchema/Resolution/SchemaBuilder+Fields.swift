@@ -58,23 +58,30 @@ extension SchemaBuilder {
   mutating func collectExtensions(_ file: Int) {
     let descriptor = files[file].descriptor
     guard let features = descriptor.features else { return }
-    collect(descriptor.extensions, scope: descriptor.package, file: file, features: features)
-    for message in descriptor.messages {
-      collectExtensions(in: message, scope: descriptor.package, file: file, features: features)
+    collect(descriptor.extensions, scope: descriptor.package, file: file, path: [7], features: features)
+    for (index, message) in descriptor.messages.enumerated() {
+      let path = [4, index.number]
+      collectExtensions(in: message, scope: descriptor.package, file: file, path: path, features: features)
     }
   }
 
   private mutating func collectExtensions(
-    in message: MessageDescriptor, scope: String, file: Int, features: Features
+    in message: MessageDescriptor, scope: String, file: Int, path: [Int32], features: Features
   ) {
     let scope = Self.join(scope, message.name)
     let features = features.applying(message.overrides)
-    collect(message.extensions, scope: scope, file: file, features: features)
-    for nested in message.nested { collectExtensions(in: nested, scope: scope, file: file, features: features) }
+    collect(message.extensions, scope: scope, file: file, path: path + [6], features: features)
+    for (index, nested) in message.nested.enumerated() {
+      let path = path + [3, index.number]
+      collectExtensions(in: nested, scope: scope, file: file, path: path, features: features)
+    }
   }
 
-  private mutating func collect(_ fields: [FieldDescriptor], scope: String, file: Int, features: Features) {
-    for field in fields {
+  private mutating func collect(
+    _ fields: [FieldDescriptor], scope: String, file: Int, path: [Int32], features: Features
+  ) {
+    for (position, field) in fields.enumerated() {
+      let path = path + [position.number]
       let fullName = Self.join(scope, field.name)
       let user = "extension \(fullName)"
       guard let symbol = resolve(field.extendee ?? "", from: scope, file: file, user: user) else { continue }
@@ -85,7 +92,7 @@ extension SchemaBuilder {
       let message = messages[index]
       if message.descriptor.isMessageSet {
         report(
-          file, severity: .warning,
+          file, at: path, severity: .warning,
           "\(user) is left out: \(message.fullName) has the wire format of message sets, which has no JSON form")
         continue
       }
@@ -94,7 +101,7 @@ extension SchemaBuilder {
         continue
       }
       extensions[index, default: []].append(
-        PendingExtension(descriptor: field, scope: scope, file: file, features: features))
+        PendingExtension(descriptor: field, scope: scope, file: file, path: path, features: features))
     }
   }
 

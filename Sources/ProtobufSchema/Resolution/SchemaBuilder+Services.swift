@@ -1,15 +1,17 @@
 import Diagnostics
 
 extension SchemaBuilder {
-  mutating func buildService(_ service: ServiceDescriptor, file: Int) -> ServiceType {
+  mutating func buildService(_ service: ServiceDescriptor, file: Int, path: [Int32]) -> ServiceType {
     let descriptor = files[file].descriptor
     let fullName = Self.join(descriptor.package, service.name)
     var methods: [MethodType] = []
     var names: Set<String> = []
-    for method in service.methods {
+    for (index, method) in service.methods.enumerated() {
+      let path = path + [2, index.number]
+      let rulePath = path + [4, MethodDescriptor.httpRuleNumber]
       let element = "method \(fullName)/\(method.name)"
       checkName(method.name, of: element, file: file)
-      if !names.insert(method.name).inserted { report(file, "\(element) is declared twice") }
+      if !names.insert(method.name).inserted { report(file, at: path, "\(element) is declared twice") }
       let input = resolveMessage(method.input, scope: fullName, file: file, user: "the request of \(element)")
       let output = resolveMessage(method.output, scope: fullName, file: file, user: "the response of \(element)")
       guard let input, let output else { continue }
@@ -17,7 +19,10 @@ extension SchemaBuilder {
         MethodType(
           name: method.name, input: input, output: output, isClientStreaming: method.isClientStreaming,
           isServerStreaming: method.isServerStreaming, idempotency: method.idempotency,
-          httpRule: method.httpRule.flatMap { buildRule($0, of: element, file: file, isAdditional: false) }))
+          httpRule: method.httpRule.flatMap {
+            buildRule($0, of: element, file: file, path: rulePath, isAdditional: false)
+          },
+          position: position(of: rulePath, in: file) ?? position(of: path, in: file)))
     }
     return ServiceType(fullName: fullName, file: descriptor.name, methods: methods)
   }
@@ -32,24 +37,28 @@ extension SchemaBuilder {
   /// The rule; nil when it says no method or path, which is reported. Templates and fields are checked where rules
   /// are compiled, since the configuration has rules too.
   private mutating func buildRule(
-    _ rule: HTTPRuleDescriptor, of element: String, file: Int, isAdditional: Bool
+    _ rule: HTTPRuleDescriptor, of element: String, file: Int, path: [Int32], isAdditional: Bool
   ) -> HTTPRule? {
     let name = isAdditional ? "an additional binding in google.api.http of \(element)" : "google.api.http of \(element)"
     guard let method = rule.method, !method.isEmpty, !rule.path.isEmpty else {
-      report(file, "\(name) has no path", cure: "give it one of get, put, post, delete, patch or custom")
+      report(file, at: path, "\(name) has no path", cure: "give it one of get, put, post, delete, patch or custom")
       return nil
     }
     guard method == "*" || method.utf8.allSatisfy({ Self.isTokenByte($0) }) else {
-      report(file, "\(name) has the kind \(method), which is no HTTP method", cure: "use a token such as HEAD, or *")
+      report(
+        file, at: path, "\(name) has the kind \(method), which is no HTTP method",
+        cure: "use a token such as HEAD, or *")
       return nil
     }
     if isAdditional, !rule.additionalBindings.isEmpty {
-      report(file, "\(name) has additional bindings of its own", cure: "list all of them in the rule itself")
+      report(file, at: path, "\(name) has additional bindings of its own", cure: "list all of them in the rule itself")
       return nil
     }
     var additional: [HTTPRule] = []
     for binding in rule.additionalBindings {
-      if let built = buildRule(binding, of: element, file: file, isAdditional: true) { additional.append(built) }
+      if let built = buildRule(binding, of: element, file: file, path: path, isAdditional: true) {
+        additional.append(built)
+      }
     }
     return HTTPRule(
       method: method, path: rule.path, body: rule.body.isEmpty ? nil : rule.body,

@@ -7,6 +7,8 @@ struct SchemaBuilder {
     var descriptor: MessageDescriptor
     var fullName: String
     var file: Int
+    /// In SourceCodeInfo.
+    var path: [Int32]
     var features: Features
   }
 
@@ -14,6 +16,8 @@ struct SchemaBuilder {
     var descriptor: EnumDescriptor
     var fullName: String
     var file: Int
+    /// In SourceCodeInfo.
+    var path: [Int32]
     var features: Features
   }
 
@@ -22,11 +26,12 @@ struct SchemaBuilder {
     var descriptor: FieldDescriptor
     var scope: String
     var file: Int
+    /// In SourceCodeInfo.
+    var path: [Int32]
     var features: Features
   }
 
   let files: [LoadedFile]
-  let builtIns: [FileDescriptor]
   var diagnostics: [Diagnostic]
   /// Whether something is missing for a fault that was reported: then nothing is said about what is undefined.
   var isPartial: Bool
@@ -40,7 +45,6 @@ struct SchemaBuilder {
 
   init(_ collection: FileCollection) {
     files = collection.files
-    builtIns = collection.builtIns
     diagnostics = collection.diagnostics
     isPartial = collection.isPartial
   }
@@ -54,7 +58,9 @@ struct SchemaBuilder {
     let enumTypes = enums.map { buildEnum($0) }
     var services: [ServiceType] = []
     for file in files.indices {
-      for service in files[file].descriptor.services { services.append(buildService(service, file: file)) }
+      for (index, service) in files[file].descriptor.services.enumerated() {
+        services.append(buildService(service, file: file, path: [6, index.number]))
+      }
     }
     return Schema(messages: messageTypes, enums: enumTypes, services: services)
   }
@@ -72,47 +78,57 @@ struct SchemaBuilder {
     if !Identifier.isValidPackage(descriptor.package) {
       report(file, "\(descriptor.package) is not a valid package name")
     }
-    for message in descriptor.messages {
-      declare(message, scope: descriptor.package, file: file, features: features)
+    for (index, message) in descriptor.messages.enumerated() {
+      declare(message, scope: descriptor.package, file: file, path: [4, index.number], features: features)
     }
-    for entry in descriptor.enums { declare(entry, scope: descriptor.package, file: file, features: features) }
-    for service in descriptor.services {
+    for (index, entry) in descriptor.enums.enumerated() {
+      declare(entry, scope: descriptor.package, file: file, path: [5, index.number], features: features)
+    }
+    for (index, service) in descriptor.services.enumerated() {
       let fullName = Self.join(descriptor.package, service.name)
       checkName(service.name, of: "service \(fullName)", file: file)
-      reportTwice(fullName, symbols.declare(fullName, .service, file: file), file: file)
+      reportTwice(fullName, symbols.declare(fullName, .service, file: file), file: file, path: [6, index.number])
     }
   }
 
-  private mutating func declare(_ message: MessageDescriptor, scope: String, file: Int, features: Features) {
+  private mutating func declare(
+    _ message: MessageDescriptor, scope: String, file: Int, path: [Int32], features: Features
+  ) {
     let fullName = Self.join(scope, message.name)
     let features = features.applying(message.overrides)
     checkName(message.name, of: "message \(fullName)", file: file)
     let earlier = symbols.declare(fullName, .message(messages.count), file: file)
     if earlier == nil {
-      messages.append(PendingMessage(descriptor: message, fullName: fullName, file: file, features: features))
+      messages.append(
+        PendingMessage(
+          descriptor: message, fullName: fullName, file: file, path: path, features: features))
     }
-    reportTwice(fullName, earlier, file: file)
-    for nested in message.nested { declare(nested, scope: fullName, file: file, features: features) }
-    for entry in message.enums { declare(entry, scope: fullName, file: file, features: features) }
+    reportTwice(fullName, earlier, file: file, path: path)
+    for (index, nested) in message.nested.enumerated() {
+      declare(nested, scope: fullName, file: file, path: path + [3, index.number], features: features)
+    }
+    for (index, entry) in message.enums.enumerated() {
+      declare(entry, scope: fullName, file: file, path: path + [4, index.number], features: features)
+    }
   }
 
-  private mutating func declare(_ entry: EnumDescriptor, scope: String, file: Int, features: Features) {
+  private mutating func declare(_ entry: EnumDescriptor, scope: String, file: Int, path: [Int32], features: Features) {
     let fullName = Self.join(scope, entry.name)
     checkName(entry.name, of: "enum \(fullName)", file: file)
     let earlier = symbols.declare(fullName, .enumeration(enums.count), file: file)
     if earlier == nil {
       let features = features.applying(entry.overrides)
-      enums.append(PendingEnum(descriptor: entry, fullName: fullName, file: file, features: features))
+      enums.append(PendingEnum(descriptor: entry, fullName: fullName, file: file, path: path, features: features))
     }
-    reportTwice(fullName, earlier, file: file)
+    reportTwice(fullName, earlier, file: file, path: path)
   }
 
   /// A built-in type gives way to one that a source declares under another file name.
-  private mutating func reportTwice(_ fullName: String, _ earlier: Int?, file: Int) {
+  private mutating func reportTwice(_ fullName: String, _ earlier: Int?, file: Int, path: [Int32]) {
     guard let earlier, files[file].origin.kind != .builtIn else { return }
     let place = files[earlier].descriptor.name
     report(
-      file,
+      file, at: path,
       place == files[file].descriptor.name
         ? "\(fullName) is declared twice" : "\(fullName) is declared in \(place) too",
       cure: "leave one of the files out, or build all sets from the same root folder")
@@ -122,11 +138,23 @@ struct SchemaBuilder {
 
   // MARK: Reporting
 
-  /// A fault in a file: at the place of its source's entry, with the file's name in front.
-  mutating func report(_ file: Int, severity: Diagnostic.Severity = .error, _ what: String, cure: String = "") {
-    let origin = files[file].origin
-    let place = "\(files[file].descriptor.name)"
-    diagnostics.append(Diagnostic(severity: severity, at: origin.position, "\(place): \(what)", cure: cure))
+  /// A fault in a file: at its place in a source, else at the entry of the set with the file's name in front.
+  mutating func report(
+    _ file: Int, at path: [Int32] = [], severity: Diagnostic.Severity = .error, _ what: String, cure: String = ""
+  ) {
+    if let position = position(of: path, in: file) {
+      diagnostics.append(Diagnostic(severity: severity, at: position, what, cure: cure))
+    } else {
+      let name = files[file].descriptor.name
+      diagnostics.append(
+        Diagnostic(severity: severity, at: files[file].origin.position, "\(name): \(what)", cure: cure))
+    }
+  }
+
+  /// Where a declaration stands, if its file was read as a source.
+  func position(of path: [Int32], in file: Int) -> SourcePosition? {
+    guard let source = files[file].origin.path, let place = files[file].descriptor.places[path] else { return nil }
+    return SourcePosition(file: source, line: place.line, column: place.column)
   }
 
   mutating func checkName(_ name: String, of element: String, file: Int) {
@@ -151,4 +179,9 @@ struct SchemaBuilder {
       cure: "build the set with all imports (`buf build`, or `protoc --include_imports`)")
     return nil
   }
+}
+
+extension Int {
+  /// As an index in a path of SourceCodeInfo.
+  var number: Int32 { Int32(truncatingIfNeeded: self) }
 }

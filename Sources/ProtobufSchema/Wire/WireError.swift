@@ -1,8 +1,8 @@
 /// Why bytes are not protobuf's wire format, and where.
 @usableFromInline
-package struct WireError: Error, Sendable, Equatable {
+struct WireError: Error, Sendable, Equatable {
   @usableFromInline
-  package enum Kind: String, Sendable, CaseIterable {
+  enum Kind: String, Sendable, CaseIterable {
     /// The bytes end inside a tag, a value or a group.
     case truncated = "the bytes end inside a field"
     /// A varint of more than ten bytes, or above 64 bits.
@@ -17,12 +17,12 @@ package struct WireError: Error, Sendable, Equatable {
     case utf8 = "a string is not UTF-8"
   }
 
-  package let kind: Kind
+  let kind: Kind
   /// The byte at which the field with the fault begins, from the front of the reader's bytes.
-  package let offset: Int
+  let offset: Int
 
   @usableFromInline
-  package init(_ kind: Kind, at offset: Int) {
+  init(_ kind: Kind, at offset: Int) {
     self.kind = kind
     self.offset = offset
   }

@@ -3,27 +3,27 @@
 /// Lengths and numbers come from strangers: each is checked against what is left before it is used. Unknown fields
 /// are skipped with ``skip(_:)``, groups within ``maximumGroupDepth``.
 @usableFromInline
-package struct WireReader: ~Escapable {
+struct WireReader: ~Escapable {
   /// Groups nested deeper are refused (libprotobuf's limit).
-  @inlinable package static var maximumGroupDepth: Int { 100 }
+  @inlinable static var maximumGroupDepth: Int { 100 }
 
   @usableFromInline package let bytes: Span<UInt8>
   /// Offset of the next unread byte.
-  @usableFromInline package var position = 0
+  @usableFromInline var position = 0
   /// Where the field begins that was read last.
   @usableFromInline var fieldStart = 0
 
   @inlinable
   @_lifetime(copy bytes)
-  package init(_ bytes: Span<UInt8>) {
+  init(_ bytes: Span<UInt8>) {
     self.bytes = bytes
   }
 
-  @inlinable package var isAtEnd: Bool { position >= bytes.count }
+  @inlinable var isAtEnd: Bool { position >= bytes.count }
 
   /// The next tag, nil at the end of the bytes.
   @inlinable
-  package mutating func readTag() throws(WireError) -> WireTag? {
+  mutating func readTag() throws(WireError) -> WireTag? {
     guard position < bytes.count else { return nil }
     fieldStart = position
     let raw = try readVarint()
@@ -33,7 +33,7 @@ package struct WireReader: ~Escapable {
   }
 
   @inlinable
-  package mutating func readVarint() throws(WireError) -> UInt64 {
+  mutating func readVarint() throws(WireError) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while position < bytes.count {
@@ -49,7 +49,7 @@ package struct WireReader: ~Escapable {
   }
 
   @inlinable
-  package mutating func readFixed32() throws(WireError) -> UInt32 {
+  mutating func readFixed32() throws(WireError) -> UInt32 {
     guard bytes.count &- position >= 4 else { throw WireError(.truncated, at: fieldStart) }
     var value: UInt32 = 0
     for index in 0..<4 { value |= UInt32(bytes[position &+ index]) &<< UInt32(index &* 8) }
@@ -58,7 +58,7 @@ package struct WireReader: ~Escapable {
   }
 
   @inlinable
-  package mutating func readFixed64() throws(WireError) -> UInt64 {
+  mutating func readFixed64() throws(WireError) -> UInt64 {
     guard bytes.count &- position >= 8 else { throw WireError(.truncated, at: fieldStart) }
     var value: UInt64 = 0
     for index in 0..<8 { value |= UInt64(bytes[position &+ index]) &<< UInt64(index &* 8) }
@@ -68,7 +68,7 @@ package struct WireReader: ~Escapable {
 
   /// Reads a length and passes over as many bytes; gives their range in ``bytes``.
   @inlinable
-  package mutating func readRange() throws(WireError) -> Range<Int> {
+  mutating func readRange() throws(WireError) -> Range<Int> {
     let length = try readVarint()
     guard length <= UInt64(bytes.count &- position) else { throw WireError(.truncated, at: fieldStart) }
     let start = position
@@ -79,14 +79,14 @@ package struct WireReader: ~Escapable {
   /// Reads a length and passes over as many bytes; gives the bytes.
   @inlinable
   @_lifetime(copy self)
-  package mutating func readBytes() throws(WireError) -> Span<UInt8> {
+  mutating func readBytes() throws(WireError) -> Span<UInt8> {
     let range = try readRange()
     return bytes.extracting(range)
   }
 
   /// A length and a string that must be UTF-8.
   @inlinable
-  package mutating func readString() throws(WireError) -> String {
+  mutating func readString() throws(WireError) -> String {
     let range = try readRange()
     let content = bytes.extracting(range)
     guard let text = try? UTF8Span(validating: content) else { throw WireError(.utf8, at: fieldStart) }
@@ -95,7 +95,7 @@ package struct WireReader: ~Escapable {
 
   /// Passes over the value behind a tag, whole groups included.
   @inlinable
-  package mutating func skip(_ tag: WireTag) throws(WireError) {
+  mutating func skip(_ tag: WireTag) throws(WireError) {
     var open: [Int32] = []
     var current = tag
     repeat {

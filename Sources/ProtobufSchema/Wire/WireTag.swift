@@ -1,6 +1,6 @@
 /// How the bytes of a value are delimited (Protobuf encoding, "Message Structure").
 @usableFromInline
-package enum WireType: UInt8, Sendable {
+enum WireType: UInt8, Sendable {
   case varint = 0
   case fixed64 = 1
   case lengthDelimited = 2
@@ -11,13 +11,13 @@ package enum WireType: UInt8, Sendable {
 
 /// The number and wire type before each value.
 @usableFromInline
-package struct WireTag: Sendable, Equatable {
+struct WireTag: Sendable, Equatable {
   /// 1 to 2^29-1.
   @usableFromInline package let number: Int32
   @usableFromInline package let type: WireType
 
   @usableFromInline
-  package init(number: Int32, type: WireType) {
+  init(number: Int32, type: WireType) {
     self.number = number
     self.type = type
   }

@@ -1,5 +1,5 @@
-package import ProtoJSON
-package import ProtobufSchema
+import ProtoJSON
+import ProtobufSchema
 
 /// One HTTP rule of one method, compiled: REST requests to messages and back, messages to REST answers and back.
 package final class RESTBinding: Sendable {

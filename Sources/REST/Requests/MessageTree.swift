@@ -45,6 +45,9 @@ struct MessageTree: ~Copyable {
   private(set) var leaves: [Leaf] = []
   var values = ByteBuffer()
   private var openPath = 0
+  private var isSorted = false
+
+  private static let allNumbers: ClosedRange<Int32> = 1...Int32.max
 
   init(_ schema: Schema, message: Int) {
     self.schema = schema
@@ -68,6 +71,7 @@ struct MessageTree: ~Copyable {
   mutating func add(valueFrom start: Int, source: Source) {
     leaves.append(Leaf(path: openPath..<steps.count, value: start..<values.count, source: source))
     openPath = steps.count
+    isSorted = false
   }
 
   /// Takes back what was written to `values` since an offset.
@@ -96,13 +100,17 @@ struct MessageTree: ~Copyable {
 
   // MARK: Writing
 
-  /// Appends the message.
-  mutating func write(into output: inout ByteBuffer) throws(Conflict) {
-    if leaves.count > 1 {
+  /// Appends the message, or those of its top-level fields whose numbers lie in a range: what else is written between
+  /// two parts then stands in its place.
+  ///
+  /// - Throws: the first conflict, whatever the range.
+  mutating func write(_ numbers: ClosedRange<Int32> = allNumbers, into output: inout ByteBuffer) throws(Conflict) {
+    if leaves.count > 1, !isSorted {
       let steps = steps
       leaves.sort { Self.precedes($0, $1, steps) }
+      isSorted = true
     }
-    try write(leaves.indices, depth: 0, message: message, into: &output)
+    try write(leaves.indices, depth: 0, message: message, numbers, into: &output)
   }
 
   private static func precedes(_ left: Leaf, _ right: Leaf, _ steps: [Step]) -> Bool {
@@ -113,7 +121,9 @@ struct MessageTree: ~Copyable {
     return left.value.lowerBound < right.value.lowerBound
   }
 
-  private func write(_ range: Range<Int>, depth: Int, message: Int, into output: inout ByteBuffer) throws(Conflict) {
+  private func write(
+    _ range: Range<Int>, depth: Int, message: Int, _ numbers: ClosedRange<Int32>, into output: inout ByteBuffer
+  ) throws(Conflict) {
     let fields = schema.messages[message].fields
     var lower = range.lowerBound
     while lower < range.upperBound {
@@ -127,7 +137,9 @@ struct MessageTree: ~Copyable {
       }
       var upper = lower + 1
       while upper < range.upperBound, self.step(upper, depth).field == step.field { upper += 1 }
-      if leaves[lower].path.count == depth + 1 {
+      if !numbers.contains(step.number) {
+        // Of another part.
+      } else if leaves[lower].path.count == depth + 1 {
         try writeLeaf(lower..<upper, field, into: &output)
       } else {
         try writeMessage(lower..<upper, depth: depth + 1, field, into: &output)
@@ -145,12 +157,12 @@ struct MessageTree: ~Copyable {
     let number = UInt32(bitPattern: field.number)
     if field.kind == .group {
       output.append(tag: number, .startGroup)
-      try write(range, depth: depth, message: field.messageIndex, into: &output)
+      try write(range, depth: depth, message: field.messageIndex, Self.allNumbers, into: &output)
       output.append(tag: number, .endGroup)
     } else {
       output.append(tag: number, .lengthDelimited)
       let start = output.beginLengthDelimited()
-      try write(range, depth: depth, message: field.messageIndex, into: &output)
+      try write(range, depth: depth, message: field.messageIndex, Self.allNumbers, into: &output)
       output.endLengthDelimited(start)
     }
   }

@@ -52,7 +52,8 @@ extension RESTBinding {
       tree.add(valueFrom: start, source: .query(spelt))
     case .unknown:
       if ignoresUnknownQuery || ignores(name.span) { return }
-      let reason = body == .whole || body == .rawWhole
+      let reason =
+        body == .whole || body == .rawWhole
         ? "unknown query parameter; all fields of this route are in the body" : "unknown query parameter"
       throw RPCError.badRequest(field: String(repairing: name.span), reason)
     case .refused(let reason):

@@ -1,5 +1,6 @@
 package import Bytes
 import ProtoJSON
+import ProtobufSchema
 package import RPC
 
 extension RESTBinding {
@@ -43,12 +44,14 @@ extension RESTBinding {
     case .rawField(let field):
       let isPresent = contentType != nil || !content.isEmpty
       if isPresent, let sibling = tree.sibling(of: field) { throw bodyConflict(field, sibling, query) }
-      try write(&tree, query, into: &wire)
-      guard isPresent else { return }
-      wire.append(tag: UInt32(bitPattern: schema.messages[input].fields[field].number), .lengthDelimited)
+      guard isPresent else { return try write(&tree, query, into: &wire) }
+      let number = schema.messages[input].fields[field].number
+      try write(&tree, query, only: 1...number, into: &wire)
+      wire.append(tag: UInt32(bitPattern: number), .lengthDelimited)
       let start = wire.beginLengthDelimited()
       try HTTPBody.write(contentType, content, into: &wire)
       wire.endLengthDelimited(start)
+      try write(&tree, query, only: number...Int32.max, into: &wire)
     }
   }
 
@@ -118,17 +121,15 @@ extension RESTBinding {
     var collectsMask = false
     if let maskField, !tree.holds(field: maskField) { collectsMask = true }
     var outcome = DecodingOutcome(collectsMask: collectsMask)
+    let number = schema.messages[input].fields[field].number
+    try write(&tree, query, only: 1...number, into: &wire)
     let start = wire.count
     do throws(JSONError) {
       try codec.decodeField(content, message: input, field: field, bound: bound, outcome: &outcome, into: &wire)
     } catch { throw Self.refusal(error) }
     unknown += outcome.unknownFields
-    if wire.count > start {
-      if let sibling = tree.sibling(of: field) { throw bodyConflict(field, sibling, query) }
-    } else {
-      // `null`: the field is unset, and what the path says of it has no parent yet.
-      restore(bound, under: field, to: &tree)
-    }
+    // `null` leaves the field unset.
+    if wire.count > start, let sibling = tree.sibling(of: field) { throw bodyConflict(field, sibling, query) }
     if collectsMask, let maskField {
       wire.append(tag: UInt32(bitPattern: schema.messages[input].fields[maskField].number), .lengthDelimited)
       let mask = wire.beginLengthDelimited()
@@ -139,17 +140,7 @@ extension RESTBinding {
       }
       wire.endLengthDelimited(mask)
     }
-    try write(&tree, query, into: &wire)
-  }
-
-  private func restore(_ bound: [BoundField], under field: Int, to tree: inout MessageTree) {
-    for value in bound {
-      let path = [field] + value.fieldPath
-      guard let index = variables.firstIndex(where: { $0.fieldPath == path }) else { continue }
-      let start = tree.values.count
-      tree.values.append(value.wire)
-      add(index, valueFrom: start, to: &tree)
-    }
+    try write(&tree, query, only: number...Int32.max, into: &wire)
   }
 
   private func requireJSON(_ contentType: Span<UInt8>?) throws(RPCError) {
@@ -161,11 +152,18 @@ extension RESTBinding {
 
   // MARK: Refusals
 
-  private static func refusal(_ error: JSONError) -> RPCError { RPCError.badRequest(field: error.path, error.reason) }
+  private static func refusal(_ error: JSONError) -> RPCError {
+    // Without a path only the offset says where.
+    let reason = error.path.isEmpty ? "\(error.reason) (at byte \(error.offset) of the body)" : error.reason
+    return RPCError.badRequest(field: error.path, reason)
+  }
 
-  private func write(_ tree: inout MessageTree, _ query: Span<UInt8>, into wire: inout ByteBuffer) throws(RPCError) {
+  private func write(
+    _ tree: inout MessageTree, _ query: Span<UInt8>, only numbers: ClosedRange<Int32> = 1...Int32.max,
+    into wire: inout ByteBuffer
+  ) throws(RPCError) {
     do throws(MessageTree.Conflict) {
-      try tree.write(into: &wire)
+      try tree.write(numbers, into: &wire)
     } catch {
       let first = name(of: error.first, query)
       let second = name(of: error.second, query)

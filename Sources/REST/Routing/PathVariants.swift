@@ -2,8 +2,8 @@ package import Bytes
 
 /// Other spellings of a path that a lenient backend may take for the same resource.
 package enum PathVariants {
-  /// Writes the plain form of a path: unreserved characters and slashes decoded, backslashes as slashes, doubled
-  /// slashes, dot segments and a slash at the end taken out. Case stays.
+  /// Writes the plain form of a path: unreserved characters, colons and slashes decoded, backslashes as slashes,
+  /// doubled slashes, dot segments and a slash at the end taken out. Case stays.
   ///
   /// - Parameters:
   ///   - decodingSlashes: whether `%2F` and `%5C` become slashes too.
@@ -61,7 +61,8 @@ package enum PathVariants {
     else { return nil }
     let byte = high << 4 | low
     if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") { return decodingSlashes ? byte : nil }
-    return PercentCoding.isUnreserved(byte) ? byte : nil
+    // A colon may begin a verb.
+    return PercentCoding.isUnreserved(byte) || byte == UInt8(ascii: ":") ? byte : nil
   }
 }
 

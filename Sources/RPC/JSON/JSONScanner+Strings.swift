@@ -6,7 +6,7 @@ extension JSONScanner {
   /// Escapes are decoded. Lone surrogates and bytes that are no UTF-8 become U+FFFD: an error is worth more than its
   /// spelling.
   @_lifetime(self: copy self)
-  mutating func string() throws(JSONFault) -> String {
+  package mutating func string() throws(JSONFault) -> String {
     advance()
     let start = index
     while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\") {

@@ -1,26 +1,28 @@
 import Bytes
 
 /// The text is no JSON.
-struct JSONFault: Error {}
+package struct JSONFault: Error {
+  package init() {}
+}
 
 /// A cursor over one JSON text: strict in syntax (RFC 8259), bounded in depth.
 ///
-/// Only for the two small documents of the Connect protocol, whose shape is fixed; messages go through ProtoJSON.
-struct JSONScanner: ~Escapable {
+/// For small documents whose shape is known: those of the Connect protocol and REST errors. Messages go through ProtoJSON.
+package struct JSONScanner: ~Escapable {
   /// Levels of nesting beyond which a text is refused.
   static let maximumDepth = 100
 
-  let bytes: Span<UInt8>
-  private(set) var index = 0
+  package let bytes: Span<UInt8>
+  package private(set) var index = 0
 
   @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>) {
+  package init(_ bytes: Span<UInt8>) {
     self.bytes = bytes
   }
 
   /// The next byte that is no blank, not consumed; 0 at the end.
   @_lifetime(self: copy self)
-  mutating func peek() -> UInt8 {
+  package mutating func peek() -> UInt8 {
     while index < bytes.count {
       switch bytes[index] {
       case 0x20, 0x09, 0x0A, 0x0D: index &+= 1
@@ -32,20 +34,20 @@ struct JSONScanner: ~Escapable {
 
   /// Consumes this byte, after blanks, if it is the next one.
   @_lifetime(self: copy self)
-  mutating func take(_ byte: UInt8) -> Bool {
+  package mutating func take(_ byte: UInt8) -> Bool {
     guard peek() == byte else { return false }
     index &+= 1
     return true
   }
 
   @_lifetime(self: copy self)
-  mutating func expect(_ byte: UInt8) throws(JSONFault) {
+  package mutating func expect(_ byte: UInt8) throws(JSONFault) {
     if !take(byte) { throw JSONFault() }
   }
 
   /// Nothing but blanks may be left.
   @_lifetime(self: copy self)
-  mutating func finish() throws(JSONFault) {
+  package mutating func finish() throws(JSONFault) {
     _ = peek()
     if index < bytes.count { throw JSONFault() }
   }
@@ -54,7 +56,7 @@ struct JSONScanner: ~Escapable {
   ///
   /// - Returns: the member's name; nil behind the object's end.
   @_lifetime(self: copy self)
-  mutating func nextMember(_ isFirst: inout Bool) throws(JSONFault) -> String? {
+  package mutating func nextMember(_ isFirst: inout Bool) throws(JSONFault) -> String? {
     if take(UInt8(ascii: "}")) { return nil }
     if !isFirst { try expect(UInt8(ascii: ",")) }
     isFirst = false
@@ -66,7 +68,7 @@ struct JSONScanner: ~Escapable {
 
   /// Moves to an open array's next element; false behind the array's end.
   @_lifetime(self: copy self)
-  mutating func nextElement(_ isFirst: inout Bool) throws(JSONFault) -> Bool {
+  package mutating func nextElement(_ isFirst: inout Bool) throws(JSONFault) -> Bool {
     if take(UInt8(ascii: "]")) { return false }
     if !isFirst { try expect(UInt8(ascii: ",")) }
     isFirst = false
@@ -75,7 +77,7 @@ struct JSONScanner: ~Escapable {
 
   /// The string value here; nil, and the value skipped, when it is of another type.
   @_lifetime(self: copy self)
-  mutating func stringIfAny() throws(JSONFault) -> String? {
+  package mutating func stringIfAny() throws(JSONFault) -> String? {
     if peek() == UInt8(ascii: "\"") { return try string() }
     try skipValue()
     return nil
@@ -83,7 +85,7 @@ struct JSONScanner: ~Escapable {
 
   /// Skips a value of any type, checking its syntax.
   @_lifetime(self: copy self)
-  mutating func skipValue(depth: Int = 0) throws(JSONFault) {
+  package mutating func skipValue(depth: Int = 0) throws(JSONFault) {
     if depth > Self.maximumDepth { throw JSONFault() }
     var isFirst = true
     switch peek() {

@@ -1,9 +1,9 @@
-import Bytes
+package import Bytes
 
 /// Writes JSON strings (RFC 8259 section 7).
-enum JSONText {
+package enum JSONText {
   /// Appends the text in quotes; quotes, backslashes and control characters are escaped, all else is plain UTF-8.
-  static func append(_ text: String, into output: inout ByteBuffer) {
+  package static func append(_ text: String, into output: inout ByteBuffer) {
     output.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
       switch byte {

@@ -11,8 +11,8 @@ struct Program: Sendable {
 
   static let version = "0.1.0"
 
-  /// What serve, check, routes, explain and demo run on; nil in a program without a data path.
-  let gateway: (any GatewayProgram)?
+  /// What serve, check, routes, explain and demo run on.
+  let gateway: any GatewayProgram
   var console = Console.standard
   /// Reads a variable of the environment.
   var environment: @Sendable (String) -> String?
@@ -33,9 +33,7 @@ struct Program: Sendable {
       console.out("turnout \(Self.version)\n")
       return .done
     case .stage(let arguments): return stage(arguments)
-    case .serve, .check, .routes, .explain, .demo:
-      guard let gateway else { return report(.other("this build has no gateway")) }
-      return run(command, on: gateway)
+    case .serve, .check, .routes, .explain, .demo: return run(command, on: gateway)
     }
   }
 

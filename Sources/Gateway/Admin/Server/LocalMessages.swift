@@ -1,5 +1,6 @@
 package import EventLoops
 package import HTTPModel
+import RPC
 
 /// One whole request to a ``LocalServer``.
 package struct LocalRequest: Sendable {
@@ -32,11 +33,10 @@ package struct LocalRequest: Sendable {
   /// The first value of a field, by its name in lower case.
   package func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// Whether the media type is this one, parameters and case aside.
-  package func hasContentType(_ type: String) -> Bool {
+  /// Whether there is a Content-Type and its media type is this one, given in lower case.
+  package func hasContentType(_ type: StaticString) -> Bool {
     guard let value = field("content-type") else { return false }
-    let bare = value.prefix { $0 != ";" }
-    return bare.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased() == type
+    return MediaType.matches(Array(value.utf8).span, type)
   }
 }
 
@@ -69,13 +69,5 @@ package struct LocalResponse: Sendable {
 
   package static func json(_ bytes: [UInt8], status: Int = 200) -> LocalResponse {
     LocalResponse(status: status, fields: [("content-type", "application/json")], body: bytes)
-  }
-}
-
-extension StringProtocol {
-  /// The text without the characters at its end that satisfy the predicate.
-  fileprivate func trimmingSuffix(_ predicate: (Character) -> Bool) -> SubSequence {
-    guard let last = lastIndex(where: { !predicate($0) }) else { return self[startIndex..<startIndex] }
-    return self[...last]
   }
 }

@@ -1,0 +1,56 @@
+import RPC
+
+/// How a call ends: once, and whoever was entered is left.
+extension Call {
+  /// Ends the call with an error in the caller's protocol; if an answer has begun, the exchange is cut.
+  func fail(_ error: RPCError) {
+    guard state != .ended else { return }
+    self.error = error
+    outcome = error.code
+    attempt?.cancel()
+    observeAttempt()
+    if sentHead {
+      let client = client
+      finish(tellsClient: false)
+      client?.abort()
+      return
+    }
+    let answer = worker.answer
+    answer.removeAll()
+    face.encodeError(self, error, into: answer)
+    send(answer)
+    finish()
+  }
+
+  func finish(tellsClient: Bool = true) {
+    guard state != .ended else { return }
+    state = .ended
+    attempt = nil
+    worker.shared.buffers.release(reserved)
+    reserved = 0
+    for interceptor in chain.end() { interceptor.onEnd(self) }
+    worker.callEnded(self)
+    let client = client
+    self.client = nil
+    if tellsClient { client?.callEnded() }
+  }
+
+  /// The client left: what answers is cancelled; a shadow goes on.
+  func clientLeft() {
+    guard state != .ended else { return }
+    outcome = .canceled
+    if status == 0 { status = 499 }
+    attempt?.cancel()
+    observeAttempt()
+    finish(tellsClient: false)
+  }
+
+  /// The client's bytes stopped being HTTP in the middle of the body.
+  func clientBroke(_ error: RPCError) { fail(error) }
+
+  func clientDrained() { attempt?.resumeReading() }
+
+  func deadlinePassed() { fail(RPCError(.deadlineExceeded, "the deadline passed")) }
+
+  func stalled() { fail(RPCError(.deadlineExceeded, "nothing moved for longer than timeouts.stream_idle")) }
+}

@@ -1,0 +1,131 @@
+import Bytes
+import Compression
+import Configuration
+import EventLoops
+import HTTP1
+import HTTPModel
+import RPC
+
+/// The way back: an upstream's answer, passed on or translated.
+extension Call: AttemptOwner {
+  func attempt(_ attempt: Attempt, interim head: ResponseHead) {
+    if state == .passing, face.kind == .rest { client?.sendInterim(head) }
+  }
+
+  func attempt(_ attempt: Attempt, head: ResponseHead) {
+    guard state == .passing else { return }
+    if head.status == 101 {
+      openTunnel(head)
+      return
+    }
+    if head.status == 304, face.kind == .connect, self.head.method != .get, self.head.method != .head {
+      // Only a GET can be answered with "not modified".
+      fail(RPCError(.unknown, "the upstream answered with status 304"))
+      return
+    }
+    status = head.status
+    if face.kind == .rest { deadline = nil }
+    PassThrough.prepareReply(head, for: self)
+    tap?.begin(head)
+    if tap == nil { outcome = PassThrough.outcome(ofStatus: head.status) }
+    leaveWithReply()
+    sentHead = true
+    client?.sendHead(status: head.status, fields: head.fields, framing: attempt.declaredFraming, endsCall: false)
+  }
+
+  private func openTunnel(_ head: ResponseHead) {
+    status = 101
+    sentHead = true
+    deadline = nil
+    head.fields.append(.connection, "upgrade")
+    leaveWithReply()
+    client?.sendHead(status: 101, fields: head.fields, framing: .none, endsCall: false)
+    client?.becomeTunnel()
+  }
+
+  func attempt(_ attempt: Attempt, body buffer: inout ByteBuffer, count: Int) {
+    switch state {
+    case .passing:
+      sentBytes += count
+      if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
+      client?.sendBody(&buffer, count)
+      if client?.isCongested == true { attempt.pauseReading() }
+    case .asked:
+      guard replyBody.count + count <= worker.limits.message else {
+        buffer.consume(count)
+        fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
+        return
+      }
+      guard reserve(count) else { return buffer.consume(count) }
+      BodyFramer.frame(&buffer, count, as: .none, into: &replyBody)
+    case .entering, .waiting, .gathering, .ended: buffer.consume(count)
+    }
+  }
+
+  func attempt(_ attempt: Attempt, endedWith trailers: FieldBlock) {
+    observeAttempt()
+    switch state {
+    case .passing:
+      if let tap { outcome = tap.outcome() }
+      client?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
+      finish()
+    case .asked:
+      guard let head = attempt.head else { return }
+      do { try answer(head) } catch { fail(error) }
+    case .entering, .waiting, .gathering, .ended: break
+    }
+  }
+
+  func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) {
+    observeAttempt()
+    worker.metrics.upstreamFailed(upstreamName, failure.kind, shard: worker.index)
+    fail(failure.callError)
+  }
+
+  func attemptDrained(_ attempt: Attempt) {
+    client?.resumeReceiving()
+  }
+
+  func observeAttempt() {
+    guard let attemptStartedAt else { return }
+    self.attemptStartedAt = nil
+    worker.observeUpstream(upstreamName, route, worker.loop.now - attemptStartedAt)
+  }
+
+  /// Reads a translated answer and writes it in the caller's protocol.
+  private func answer(_ head: ResponseHead) throws(RPCError) {
+    guard let backend else { return }
+    isReplying = true
+    let payload = Payload()
+    let coding = try replyCoding(head)
+    if coding == .identity || replyBody.isEmpty {
+      try replyBody.withSpan { (body) throws(RPCError) in
+        try backend.decodeReply(self, head, body: body, into: payload)
+      }
+    } else {
+      var plain = ByteBuffer()
+      try replyBody.withSpan { (body) throws(RPCError) in try decompressReply(body, as: coding, into: &plain) }
+      try backend.decodeReply(self, head, body: plain.span, into: payload)
+    }
+    let answer = worker.answer
+    answer.removeAll()
+    try face.encodeReply(self, payload, into: answer)
+    send(answer)
+    finish()
+  }
+
+  func send(_ answer: Answer) {
+    status = answer.status
+    sentHead = true
+    leaveWithReply(answer.fields)
+    let framing: BodyFraming = answer.status == 204 || answer.status == 304 ? .none : .length(answer.body.count)
+    sentBytes += answer.body.count
+    client?.sendHead(status: answer.status, fields: answer.fields, framing: framing, endsCall: true)
+    client?.sendBody(&answer.body, answer.body.count)
+  }
+
+  /// Innermost first, before the head goes out.
+  private func leaveWithReply(_ fields: FieldBlock? = nil) {
+    for interceptor in chain.leaving { interceptor.onReply(self) }
+  }
+}

@@ -1,0 +1,110 @@
+import Bytes
+import Compression
+import Configuration
+import EventLoops
+import HTTP1
+import HTTPModel
+import RPC
+
+/// The way to the upstream: the body as it comes, the message when it is whole, the attempt.
+extension Call {
+  /// Takes and consumes the first `count` bytes of the buffer.
+  func received(_ buffer: inout ByteBuffer, _ count: Int) {
+    receivedBytes += count
+    switch state {
+    case .passing:
+      guard let attempt else { return buffer.consume(count) }
+      attempt.send(&buffer, count)
+      if attempt.isCongested { client?.pauseReceiving() }
+    case .gathering:
+      guard requestBody.count + count <= worker.limits.message else {
+        buffer.consume(count)
+        fail(tooLarge())
+        return
+      }
+      guard reserve(count) else { return buffer.consume(count) }
+      BodyFramer.frame(&buffer, count, as: .none, into: &requestBody)
+    case .entering, .waiting, .asked, .ended: buffer.consume(count)
+    }
+  }
+
+  func receivedEnd(_ trailers: FieldBlock) {
+    switch state {
+    case .passing: attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
+    case .gathering:
+      do { try ask() } catch { fail(error) }
+    case .entering, .waiting, .asked, .ended: break
+    }
+  }
+
+  /// The request message is whole: reads it, and asks the backend.
+  func ask() throws(RPCError) {
+    guard let backend, let decision, let index = route?.plan.upstream(of: decision.side) else { return }
+    let payload = try requestPayload()
+    replyCodec = payload.codec
+    let request = UpstreamRequest()
+    try backend.encodeRequest(self, payload, into: request)
+    try checkBudget()
+    state = .asked
+    start(request, upstream: index)
+  }
+
+  /// The request message as the face reads it.
+  func requestPayload() throws(RPCError) -> Payload {
+    let coding = try requestCoding()
+    guard coding != .identity, !requestBody.isEmpty else {
+      return try requestBody.withSpan { (body) throws(RPCError) in try face.decodeRequest(self, body: body) }
+    }
+    var plain = ByteBuffer()
+    try requestBody.withSpan { (body) throws(RPCError) in try decompress(body, as: coding, into: &plain) }
+    return try face.decodeRequest(self, body: plain.span)
+  }
+
+  func checkBudget() throws(RPCError) {
+    guard state != .ended else { throw RPCError(.canceled, "the call is over") }
+  }
+
+  // MARK: Passing through
+
+  func pass(to upstream: Int) {
+    let request = PassThrough.request(for: self, upstream: plans.snapshot.upstreams[upstream])
+    state = .passing
+    if route == nil || face.kind == .connect && plans.snapshot.upstreams[upstream].protocol == .connect {
+      tap = ReplyTap(face: face)
+    }
+    start(request, upstream: upstream)
+    guard state == .passing else { return }
+    client?.startReceiving()
+  }
+
+  func start(_ request: UpstreamRequest, upstream: Int) {
+    if let onRequest {
+      onRequest(request, plans.snapshot.upstreams[upstream])
+      return
+    }
+    let pool = plans.pool(upstream)
+    upstreamName = pool.configuration.name
+    let attempt = Attempt(pool: pool, request: request, owner: self)
+    self.attempt = attempt
+    attemptStartedAt = worker.loop.now
+    attempt.start()
+  }
+
+  // MARK: Budget
+
+  /// Counts buffered bytes against `limits.buffers`; false when the call was ended because there is no room.
+  func reserve(_ bytes: Int) -> Bool {
+    guard worker.shared.buffers.reserve(bytes, limit: worker.limits.buffers) else {
+      fail(RPCError(.unavailable, "too many messages are buffered at this moment", headers: [("retry-after", "1")]))
+      return false
+    }
+    reserved += bytes
+    return true
+  }
+
+  func tooLarge() -> RPCError {
+    RPCError(
+      .resourceExhausted, "the message is larger than the limit of \(worker.limits.message) bytes",
+      httpStatus: face.kind == .rest ? 413 : nil)
+  }
+}

@@ -1,0 +1,34 @@
+/// The keys of one map, as 64-bit hashes; the first 16 need no memory of their own.
+struct KeySet {
+  private var few = InlineArray<16, UInt64>(repeating: 0)
+  private var count = 0
+  private var many: Set<UInt64> = []
+
+  /// Whether no key with this hash was there before.
+  mutating func insert(_ hash: UInt64) -> Bool {
+    if count < 16 {
+      for index in 0..<count where few[index] == hash { return false }
+      few[count] = hash
+      count &+= 1
+      return true
+    }
+    if many.isEmpty {
+      for index in 0..<16 { many.insert(few[index]) }
+    }
+    return many.insert(hash).inserted
+  }
+
+  /// A hash of all bytes in which an accidental collision is as good as impossible.
+  static func hash(_ bytes: Span<UInt8>) -> UInt64 {
+    var state: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
+    var index = 0
+    while index < bytes.count {
+      let word = bytes.word(at: index, length: 8)
+      let product = (state ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
+      state = product.high ^ product.low ^ 0xE703_7ED1_A0B4_28DB
+      index &+= 8
+    }
+    let product = state.multipliedFullWidth(by: 0x8EBC_6AF0_9C88_C6E3)
+    return product.high ^ product.low
+  }
+}

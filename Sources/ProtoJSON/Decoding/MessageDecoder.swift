@@ -1,0 +1,284 @@
+import Bytes
+import ProtobufSchema
+
+/// One run from JSON to wire bytes.
+struct MessageDecoder: ~Escapable {
+  var cursor: JSONCursor
+  let tables: TableView
+  let schema: Schema
+  let profile: JSONProfile
+  let bound: [BoundField]
+  /// Where members begin that the schema does not know.
+  var unknownOffsets: [Int] = []
+  var mask: MaskCollector
+  /// Bytes that may still be read ahead in search of `@type`: nested values with it at the end would be read again
+  /// for each level.
+  var lookAhead: Int
+
+  @_lifetime(copy json, copy tables)
+  init(
+    _ json: Span<UInt8>, tables: TableView, schema: Schema, profile: JSONProfile, maximumDepth: Int,
+    bound: [BoundField], collectsMask: Bool
+  ) {
+    cursor = JSONCursor(json, maximumDepth: maximumDepth)
+    self.tables = tables
+    self.schema = schema
+    self.profile = profile
+    self.bound = bound
+    mask = MaskCollector(isActive: collectsMask)
+    lookAhead = Swift.min(json.count, 1 << 40) * 8 + 4_096
+  }
+
+  /// What became of one value.
+  enum Result {
+    case set
+    /// Set to the value that an absent field without presence has.
+    case zero
+    /// An unknown enum name of a lenient profile: as if it were not there.
+    case dropped
+  }
+
+  // MARK: Objects
+
+  /// Reads an object as the fields of a message.
+  ///
+  /// - Parameters:
+  ///   - bindings: a bit per entry of ``bound`` that lies in this message.
+  ///   - level: how many steps of their paths led here.
+  ///   - skipsType: whether a member `@type` belongs to the `Any` around it.
+  mutating func object(
+    _ message: Int, bindings: UInt64, level: Int, skipsType: Bool = false, into output: inout ByteBuffer
+  ) throws(Fault) {
+    guard cursor.byte == UInt8(ascii: "{") else { throw cursor.mismatch("an object") }
+    let plan = tables.messages[message]
+    var open = bindings
+    if try cursor.open(UInt8(ascii: "{")) {
+      var seen = SlotSet()
+      var oneofs = SlotSet()
+      var guess = Int(plan.fieldsStart)
+      var hasType = false
+      repeat {
+        let start = cursor.index
+        guard let found = try name(plan, guess) else {
+          if skipsType && isType(start) {
+            guard !hasType else { throw Fault(.duplicate, at: start, "@type once") }
+            hasType = true
+            try cursor.skipString()
+          } else {
+            try unknownMember(start)
+          }
+          continue
+        }
+        guard seen.insert(found &- Int(plan.fieldsStart)) else {
+          throw Fault(.duplicate, at: start, "each field once, in one spelling")
+        }
+        guess = found &+ 1
+        try member(found, start: start, bindings: &open, level: level, oneofs: &oneofs, into: &output)
+      } while try cursor.next(UInt8(ascii: "{"))
+    } else if mask.isActive {
+      try mask.addEmptyMessage(at: cursor.index)
+    }
+    if open != 0 { appendBound(message, open, level: level, into: &output) }
+  }
+
+  /// Reads the name and the colon of a member; nil when the message has no such field.
+  @inline(__always)
+  private mutating func name(_ plan: MessagePlan, _ guess: Int) throws(Fault) -> Int? {
+    guard let range = try cursor.plainString() else { return try escapedName(plan) }
+    let key = NameKey(cursor.json, at: range.lowerBound, length: range.count)
+    try cursor.colon()
+    if guess < Int(plan.fieldsEnd),
+      tables.agrees(tables.fields[guess].name, key, cursor.json, at: range.lowerBound)
+    {
+      return guess
+    }
+    return tables.target(key, cursor.json, at: range.lowerBound, table: plan.slotsStart, mask: plan.slotsMask)
+      .map { Int($0) }
+  }
+
+  private mutating func escapedName(_ plan: MessagePlan) throws(Fault) -> Int? {
+    var text = ByteBuffer()
+    try cursor.unescape(into: &text)
+    try cursor.colon()
+    let key = NameKey(text.span, at: 0, length: text.count)
+    return tables.target(key, text.span, at: 0, table: plan.slotsStart, mask: plan.slotsMask).map { Int($0) }
+  }
+
+  /// Whether the name at an offset is `@type`, however it is spelt.
+  func isType(_ start: Int) -> Bool {
+    var probe = cursor
+    probe.index = start
+    var text = ByteBuffer()
+    guard (try? probe.unescape(into: &text)) != nil else { return false }
+    return ASCII.equal(text.span, "@type")
+  }
+
+  /// Refuses or skips the member whose name begins at an offset; the cursor is at its value.
+  mutating func unknownMember(_ start: Int) throws(Fault) {
+    guard profile.unknownFields != .reject else {
+      throw Fault(.unknownField, at: start, "a field of the message expected; this name is unknown")
+    }
+    noteUnknown(start)
+    try cursor.skipValue()
+  }
+
+  func hasRoomForUnknown() -> Bool { unknownOffsets.count < DecodingOutcome.maximumUnknownFields }
+
+  mutating func noteUnknown(_ offset: Int) {
+    if hasRoomForUnknown() { unknownOffsets.append(offset) }
+  }
+
+  // MARK: Members
+
+  /// Reads the value of a field.
+  private mutating func member(
+    _ index: Int, start: Int, bindings: inout UInt64, level: Int, oneofs: inout SlotSet,
+    into output: inout ByteBuffer
+  ) throws(Fault) {
+    let field = tables.fields[index]
+    if cursor.byte == UInt8(ascii: "n"), !field.kind.acceptsNull || field.shape != .singular {
+      try cursor.literal("null")
+      if mask.isActive { try noteNull(field, at: start) }
+      return
+    }
+    if field.oneof >= 0 {
+      guard oneofs.insert(Int(field.oneof)) else {
+        throw Fault(.conflict, at: start, "at most one member of the oneof expected")
+      }
+    }
+    if bindings != 0 || mask.isActive {
+      try watchedMember(field, start: start, bindings: &bindings, level: level, into: &output)
+    } else {
+      _ = try value(of: field, into: &output)
+    }
+  }
+
+  /// Reads the value of a field, one or many, and drops what need not be written.
+  @inline(__always)
+  mutating func value(of field: FieldPlan, into output: inout ByteBuffer) throws(Fault) -> Result {
+    switch field.shape {
+    case .singular:
+      let before = output.count
+      let result = try tagged(field, bindings: 0, level: 0, into: &output)
+      if result == .dropped || (result == .zero && !field.hasPresence) { output.truncate(to: before) }
+      return result
+    case .repeated: try repeated(field, into: &output)
+    case .packed: try packed(field, into: &output)
+    case .map: try map(field, into: &output)
+    }
+    return .set
+  }
+
+  /// Appends the tag and the value that stands here.
+  @inline(__always)
+  mutating func tagged(
+    _ field: FieldPlan, bindings: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) -> Result {
+    output.append(encodedTag: field.tag, length: field.tagLength)
+    return try content(field, bindings: bindings, level: level, into: &output)
+  }
+
+  /// Appends the value that stands here, with its length if it has one, without the tag.
+  mutating func content(
+    _ field: FieldPlan, bindings: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) -> Result {
+    switch field.kind {
+    case .string: return try string(into: &output) ? .zero : .set
+    case .message:
+      let start = output.beginLengthDelimited()
+      try object(Int(field.sub), bindings: bindings, level: level, into: &output)
+      output.endLengthDelimited(start)
+      return .set
+    case .group:
+      try object(Int(field.sub), bindings: bindings, level: level, into: &output)
+      output.append(encodedTag: field.endGroupTag, length: field.tagLength)
+      return .set
+    case .bytes: return try bytes(into: &output) ? .zero : .set
+    case .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
+      let start = output.beginLengthDelimited()
+      try wellKnown(field.kind, Int(field.sub), into: &output)
+      output.endLengthDelimited(start)
+      return .set
+    default: return try scalar(field.kind, Int(field.sub), into: &output)
+    }
+  }
+
+  // MARK: Lists
+
+  private mutating func repeated(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
+    guard cursor.byte == UInt8(ascii: "[") else { throw cursor.mismatch("an array") }
+    guard try cursor.open(UInt8(ascii: "[")) else { return }
+    repeat {
+      try rejectNull(field.kind)
+      let before = output.count
+      if try tagged(field, bindings: 0, level: 0, into: &output) == .dropped { output.truncate(to: before) }
+    } while try cursor.next(UInt8(ascii: "["))
+  }
+
+  private mutating func packed(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
+    guard cursor.byte == UInt8(ascii: "[") else { throw cursor.mismatch("an array") }
+    guard try cursor.open(UInt8(ascii: "[")) else { return }
+    let before = output.count
+    output.append(encodedTag: field.packedTag, length: field.packedTagLength)
+    let start = output.beginLengthDelimited()
+    repeat {
+      try rejectNull(field.kind)
+      _ = try scalar(field.kind, Int(field.sub), into: &output)
+    } while try cursor.next(UInt8(ascii: "["))
+    if output.count == start { output.truncate(to: before) } else { output.endLengthDelimited(start) }
+  }
+
+  @inline(__always)
+  private func rejectNull(_ kind: ValueKind) throws(Fault) {
+    if cursor.byte == UInt8(ascii: "n"), !kind.acceptsNull { throw cursor.mismatch("a value") }
+  }
+
+  // MARK: Maps
+
+  private mutating func map(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
+    guard cursor.byte == UInt8(ascii: "{") else { throw cursor.mismatch("an object") }
+    guard try cursor.open(UInt8(ascii: "{")) else { return }
+    let entry = tables.messages[Int(field.sub)]
+    guard entry.keyField >= 0, entry.valueField >= 0 else { throw cursor.mismatch("a map with keys and values") }
+    let key = tables.fields[Int(entry.keyField)]
+    let value = tables.fields[Int(entry.valueField)]
+    var keys = KeySet()
+    repeat {
+      let start = cursor.index
+      let before = output.count
+      output.append(encodedTag: field.tag, length: field.tagLength)
+      let body = output.beginLengthDelimited()
+      output.append(encodedTag: key.tag, length: key.tagLength)
+      let keyStart = output.count
+      try mapKey(key.kind, into: &output)
+      guard keys.insert(KeySet.hash(output.span.extracting(keyStart..<output.count))) else {
+        throw Fault(.duplicate, at: start, "each key of a map once")
+      }
+      try cursor.colon()
+      try rejectNull(value.kind)
+      if try tagged(value, bindings: 0, level: 0, into: &output) == .dropped {
+        output.truncate(to: before)
+      } else {
+        output.endLengthDelimited(body)
+      }
+    } while try cursor.next(UInt8(ascii: "{"))
+  }
+
+  private mutating func mapKey(_ kind: ValueKind, into output: inout ByteBuffer) throws(Fault) {
+    switch kind {
+    case .string: _ = try string(into: &output)
+    case .bool:
+      if cursor.skip("\"true\"") {
+        output.append(1)
+      } else if cursor.skip("\"false\"") {
+        output.append(0)
+      } else {
+        throw cursor.byte == 0x22
+          ? Fault(.type, at: cursor.index, "the key \"true\" or \"false\" expected") : cursor.mismatch("a string")
+      }
+    default:
+      guard cursor.byte == 0x22 else { throw cursor.mismatch("a string") }
+      _ = try scalar(kind, -1, into: &output)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// A set of small numbers (fields or oneofs of one message); the first 128 need no memory of their own.
+struct SlotSet {
+  private var first: UInt64 = 0
+  private var second: UInt64 = 0
+  private var more: [UInt64] = []
+
+  /// Whether the number was not there before.
+  @inline(__always)
+  mutating func insert(_ slot: Int) -> Bool {
+    let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: slot & 63)
+    if slot < 64 {
+      if first & bit != 0 { return false }
+      first |= bit
+      return true
+    }
+    if slot < 128 {
+      if second & bit != 0 { return false }
+      second |= bit
+      return true
+    }
+    return insertFar(slot, bit)
+  }
+
+  private mutating func insertFar(_ slot: Int, _ bit: UInt64) -> Bool {
+    let word = slot / 64 - 2
+    while more.count <= word { more.append(0) }
+    if more[word] & bit != 0 { return false }
+    more[word] |= bit
+    return true
+  }
+
+  func contains(_ slot: Int) -> Bool {
+    let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: slot & 63)
+    switch slot {
+    case ..<64: return first & bit != 0
+    case ..<128: return second & bit != 0
+    default:
+      let word = slot / 64 - 2
+      return word < more.count && more[word] & bit != 0
+    }
+  }
+}

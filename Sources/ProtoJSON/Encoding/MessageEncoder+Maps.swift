@@ -1,0 +1,144 @@
+import Bytes
+
+extension MessageEncoder {
+  /// Writes all neighbouring entries of a map as one object.
+  mutating func map(
+    _ field: FieldPlan, _ reader: inout WireReader, into output: inout ByteBuffer
+  ) throws(Fault) {
+    let entry = tables.messages[Int(field.sub)]
+    guard entry.keyField >= 0, entry.valueField >= 0 else {
+      throw Fault(.wire, at: reader.offset, "a map with keys and values expected")
+    }
+    name(field, into: &output)
+    output.append(UInt8(ascii: "{"))
+    let empty = output.count
+    var keys = KeySet()
+    while true {
+      let range = try delimited(&reader)
+      if output.count != empty { output.append(UInt8(ascii: ",")) }
+      do {
+        try self.entry(field, WireReader(reader.bytes, range), &keys, into: &output)
+      } catch {
+        throw error.path.hasPrefix("value") || error.path.isEmpty ? error.inside(label(field)) : error
+      }
+      guard reader.isNext(field.number) else { break }
+      let tag: WireTag
+      do { tag = try reader.readTag() } catch { throw malformed(error) }
+      guard tag.type == .lengthDelimited else {
+        do { try reader.skip(tag) } catch { throw malformed(error) }
+        // Bytes of another type between entries are rare enough for the careful run.
+        throw scattered(reader.offset)
+      }
+    }
+    output.append(UInt8(ascii: "}"))
+  }
+
+  /// Writes `"key":value` of one entry; what it lacks is its default.
+  private mutating func entry(
+    _ field: FieldPlan, _ source: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
+  ) throws(Fault) {
+    if isCareful {
+      var ordered = ByteBuffer()
+      try order(Int(field.sub), source, into: &ordered)
+      let span = ordered.span
+      try orderedEntry(field, WireReader(span), &keys, into: &output)
+    } else {
+      try orderedEntry(field, source, &keys, into: &output)
+    }
+  }
+
+  private mutating func orderedEntry(
+    _ field: FieldPlan, _ source: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
+  ) throws(Fault) {
+    let plan = tables.messages[Int(field.sub)]
+    let key = tables.fields[Int(plan.keyField)]
+    let value = tables.fields[Int(plan.valueField)]
+    var reader = WireReader(source.bytes, source.offset..<source.limit)
+    var keyAt: Int?
+    var valueAt: Int?
+    do {
+      while !reader.isAtEnd {
+        let start = reader.offset
+        let tag = try reader.readTag()
+        if tag.number == 1, tag.type == key.wireType {
+          if keyAt != nil { throw scattered(start) }
+          keyAt = reader.offset
+        } else if tag.number == 2, tag.type == value.wireType {
+          if valueAt != nil { throw scattered(start) }
+          valueAt = reader.offset
+        }
+        try reader.skip(tag)
+      }
+    } catch let error as WireError {
+      throw malformed(error)
+    } catch let fault as Fault {
+      throw fault
+    } catch {
+      throw Fault(.wire, at: reader.offset, "protobuf bytes expected")
+    }
+    try writeKey(key, reader.bytes, keyAt, source, &keys, into: &output)
+    output.append(UInt8(ascii: ":"))
+    guard let valueAt else {
+      emptyValue(value, into: &output)
+      return
+    }
+    var values = WireReader(reader.bytes, valueAt..<source.limit)
+    switch value.kind {
+    case .string, .bytes:
+      let range = try delimited(&values)
+      try text(value, values.bytes.extracting(range), at: range.lowerBound, into: &output)
+    case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
+      let range = try content(value, &values)
+      do {
+        try self.value(
+          value.kind, Int(value.sub), WireReader(values.bytes, range), omit: 0, level: 0, into: &output)
+      } catch {
+        throw error.inside("value")
+      }
+    default: scalar(try raw(value.wireType, &values), value, into: &output)
+    }
+  }
+
+  private mutating func writeKey(
+    _ key: FieldPlan, _ bytes: Span<UInt8>, _ start: Int?, _ entry: WireReader, _ keys: inout KeySet,
+    into output: inout ByteBuffer
+  ) throws(Fault) {
+    let before = output.count
+    if key.kind == .string {
+      var reader = WireReader(bytes, (start ?? entry.limit)..<entry.limit)
+      let range = start == nil ? entry.limit..<entry.limit : try delimited(&reader)
+      try text(key, bytes.extracting(range), at: range.lowerBound, into: &output)
+    } else {
+      var reader = WireReader(bytes, (start ?? entry.limit)..<entry.limit)
+      let raw = start == nil ? 0 : try raw(key.wireType, &reader)
+      output.append(0x22)
+      switch key.kind {
+      case .int64, .sfixed64, .uint64, .fixed64, .sint64: bare64(raw, key.kind, into: &output)
+      default: number(raw, key.kind, into: &output)
+      }
+      output.append(0x22)
+    }
+    // Equal keys have equal texts. In the careful run they were made one already.
+    if !isCareful, !keys.insert(KeySet.hash(output.span.extracting(before..<output.count))) {
+      throw scattered(entry.offset)
+    }
+  }
+
+  /// The value of an entry without one.
+  private func emptyValue(_ value: FieldPlan, into output: inout ByteBuffer) {
+    switch value.kind {
+    case .timestamp: output.append(profile.timestamps == .rfc3339 ? "\"1970-01-01T00:00:00Z\"" : "0")
+    case .duration: output.append("\"0s\"")
+    case .fieldMask: output.append("\"\"")
+    case .wrapper: wrapperDefault(Int(value.sub), into: &output)
+    case .enumeration: enumeration(0, Int(value.sub), into: &output)
+    default: defaultValue(value, into: &output)
+    }
+  }
+
+  /// The inner default of a wrapper.
+  func wrapperDefault(_ message: Int, into output: inout ByteBuffer) {
+    let inner = tables.messages[message].wrapped
+    if inner == .string || inner == .bytes { output.append("\"\"") } else { number(0, inner, into: &output) }
+  }
+}

@@ -1,0 +1,215 @@
+import Bytes
+
+extension MessageEncoder {
+  /// Writes one field, the reader being behind its tag.
+  @inline(__always)
+  mutating func member(
+    _ field: FieldPlan, _ tag: WireTag, _ reader: inout WireReader, omit: UInt64, level: Int,
+    into output: inout ByteBuffer
+  ) throws(Fault) {
+    switch field.shape {
+    case .singular: try singular(field, &reader, omit: omit, level: level, into: &output)
+    case .repeated, .packed: try list(field, tag, &reader, into: &output)
+    case .map: try map(field, &reader, into: &output)
+    }
+  }
+
+  private mutating func singular(
+    _ field: FieldPlan, _ reader: inout WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    switch field.kind {
+    case .string, .bytes:
+      let range = try delimited(&reader)
+      if range.isEmpty, !field.hasPresence, !profile.emitDefaults { return }
+      name(field, into: &output)
+      try text(field, reader.bytes.extracting(range), at: range.lowerBound, into: &output)
+    case .enumeration:
+      let number = Int32(truncatingIfNeeded: try raw(.varint, &reader))
+      if number == 0, !field.hasPresence, !profile.emitDefaults { return }
+      name(field, into: &output)
+      enumeration(number, Int(field.sub), into: &output)
+    case .nullValue:
+      let number = try raw(.varint, &reader)
+      if number == 0, !field.hasPresence, !profile.emitDefaults { return }
+      name(field, into: &output)
+      output.append("null")
+    case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
+      let range = try content(field, &reader)
+      name(field, into: &output)
+      let inner = omit == 0 ? 0 : omitted(inside: field, omit, level)
+      do {
+        try value(
+          field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: inner, level: level &+ 1, into: &output)
+      } catch {
+        throw error.inside(label(field))
+      }
+    default:
+      let raw = try raw(field.wireType, &reader)
+      // A -0.0 has a bit, so it is no default.
+      if raw == 0, !field.hasPresence, !profile.emitDefaults { return }
+      name(field, into: &output)
+      number(raw, field.kind, into: &output)
+    }
+  }
+
+  // MARK: Lists
+
+  private mutating func list(
+    _ field: FieldPlan, _ first: WireTag, _ reader: inout WireReader, into output: inout ByteBuffer
+  ) throws(Fault) {
+    let before = output.count
+    name(field, into: &output)
+    output.append(UInt8(ascii: "["))
+    let empty = output.count
+    var tag = first
+    var index = 0
+    while true {
+      if tag.type == .lengthDelimited, field.kind.isPackable {
+        let range = try delimited(&reader)
+        var packed = WireReader(reader.bytes, range)
+        while !packed.isAtEnd {
+          if output.count != empty { output.append(UInt8(ascii: ",")) }
+          scalar(try raw(field.wireType, &packed), field, into: &output)
+        }
+      } else if tag.type == field.wireType {
+        if output.count != empty { output.append(UInt8(ascii: ",")) }
+        try element(field, index, &reader, into: &output)
+      } else {
+        // Another wire type under this number is an unknown field.
+        do { try reader.skip(tag) } catch { throw malformed(error) }
+      }
+      index &+= 1
+      guard reader.isNext(field.number) else { break }
+      do { tag = try reader.readTag() } catch { throw malformed(error) }
+    }
+    if output.count == empty {
+      output.truncate(to: before)
+      guard profile.emitDefaults else { return }
+      name(field, into: &output)
+      output.append(UInt8(ascii: "["))
+    }
+    output.append(UInt8(ascii: "]"))
+  }
+
+  @inline(__always)
+  private mutating func element(
+    _ field: FieldPlan, _ index: Int, _ reader: inout WireReader, into output: inout ByteBuffer
+  ) throws(Fault) {
+    switch field.kind {
+    case .string, .bytes:
+      let range = try delimited(&reader)
+      try text(field, reader.bytes.extracting(range), at: range.lowerBound, into: &output)
+    case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
+      let range = try content(field, &reader)
+      do {
+        try value(field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
+      } catch {
+        throw error.inside("[\(index)]").inside(label(field))
+      }
+    default: scalar(try raw(field.wireType, &reader), field, into: &output)
+    }
+  }
+
+  // MARK: Values
+
+  /// The text of a string or of bytes.
+  @inline(__always)
+  func text(
+    _ field: FieldPlan, _ bytes: Span<UInt8>, at offset: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    if field.kind == .bytes {
+      output.append(0x22)
+      Base64.encode(bytes, into: &output)
+      output.append(0x22)
+    } else if let bad = JSONStringWriting.write(bytes, into: &output) {
+      throw Fault(.utf8, at: offset + bad, "well-formed UTF-8 expected").inside(label(field))
+    }
+  }
+
+  func label(_ field: FieldPlan) -> String {
+    String(repairing: tables.text.extracting(Int(field.name.offset)..<Int(field.name.offset + field.name.length)))
+  }
+
+  @inline(__always)
+  func scalar(_ raw: UInt64, _ field: FieldPlan, into output: inout ByteBuffer) {
+    switch field.kind {
+    case .enumeration: enumeration(Int32(truncatingIfNeeded: raw), Int(field.sub), into: &output)
+    case .nullValue: output.append("null")
+    default: number(raw, field.kind, into: &output)
+    }
+  }
+
+  /// Writes a number or boolean from its bits on the wire.
+  @inline(__always)
+  func number(_ raw: UInt64, _ kind: ValueKind, into output: inout ByteBuffer) {
+    switch kind {
+    case .int32, .sfixed32: output.append(decimal: Int32(truncatingIfNeeded: raw))
+    case .uint32, .fixed32: output.append(decimal: UInt32(truncatingIfNeeded: raw))
+    case .sint32: output.append(decimal: Int32(truncatingIfNeeded: ZigZag.decode(raw & 0xFFFF_FFFF)))
+    case .int64, .sfixed64, .uint64, .fixed64, .sint64:
+      if !profile.int64AsNumber { output.append(0x22) }
+      bare64(raw, kind, into: &output)
+      if !profile.int64AsNumber { output.append(0x22) }
+    case .bool: output.append(raw != 0 ? "true" : "false")
+    case .double: floating(Double(bitPattern: raw), into: &output)
+    case .float: floating(Float(bitPattern: UInt32(truncatingIfNeeded: raw)), into: &output)
+    default: output.append("null")
+    }
+  }
+
+  @inline(__always)
+  func bare64(_ raw: UInt64, _ kind: ValueKind, into output: inout ByteBuffer) {
+    switch kind {
+    case .uint64, .fixed64: output.append(decimal: raw)
+    case .sint64: output.append(decimal: ZigZag.decode(raw))
+    default: output.append(decimal: Int64(bitPattern: raw))
+    }
+  }
+
+  private func floating(_ value: Double, into output: inout ByteBuffer) {
+    if value.isFinite {
+      FloatForm.write(value, into: &output)
+    } else {
+      output.append(value.isNaN ? "\"NaN\"" : value < 0 ? "\"-Infinity\"" : "\"Infinity\"")
+    }
+  }
+
+  private func floating(_ value: Float, into output: inout ByteBuffer) {
+    if value.isFinite { FloatForm.write(value, into: &output) } else { floating(Double(value), into: &output) }
+  }
+
+  func enumeration(_ number: Int32, _ sub: Int, into output: inout ByteBuffer) {
+    if !profile.enumsAsNumbers, let value = tables.enumValue(number, of: tables.enums[sub]) {
+      output.append(short: tables.text, Int(value.quotedOffset), Int(value.quotedLength))
+    } else {
+      output.append(decimal: number)
+    }
+  }
+
+  // MARK: Reading
+
+  @inline(__always)
+  func raw(_ type: WireType, _ reader: inout WireReader) throws(Fault) -> UInt64 {
+    do {
+      switch type {
+      case .varint: return try reader.readVarint()
+      case .fixed32: return UInt64(try reader.readFixed32())
+      default: return try reader.readFixed64()
+      }
+    } catch {
+      throw malformed(error)
+    }
+  }
+
+  @inline(__always)
+  func delimited(_ reader: inout WireReader) throws(Fault) -> Range<Int> {
+    do { return try reader.readLengthDelimited() } catch { throw malformed(error) }
+  }
+
+  /// The range of a message or group.
+  @inline(__always)
+  func content(_ field: FieldPlan, _ reader: inout WireReader) throws(Fault) -> Range<Int> {
+    guard field.kind == .group else { return try delimited(&reader) }
+    do { return try reader.readGroup(field.number) } catch { throw malformed(error) }
+  }
+}

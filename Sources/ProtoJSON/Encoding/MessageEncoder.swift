@@ -1,0 +1,231 @@
+import Bytes
+import ProtobufSchema
+
+/// One run from wire bytes to JSON.
+///
+/// The first run takes the bytes as every serializer writes them: each field in one place. Bytes that concatenation
+/// made (a list in two places, a singular field twice, a map key again) end it with ``isScattered``; the second, careful
+/// run then puts each message in order before it writes it.
+struct MessageEncoder: ~Escapable {
+  let tables: TableView
+  let schema: Schema
+  let profile: JSONProfile
+  let maximumDepth: Int
+  /// Field paths to leave out.
+  let omitting: [[Int]]
+  let isCareful: Bool
+  private(set) var isScattered = false
+  var depth = 0
+
+  @_lifetime(copy tables)
+  init(
+    tables: TableView, schema: Schema, profile: JSONProfile, maximumDepth: Int, omitting: [[Int]], isCareful: Bool
+  ) {
+    self.tables = tables
+    self.schema = schema
+    self.profile = profile
+    self.maximumDepth = maximumDepth
+    self.omitting = omitting
+    self.isCareful = isCareful
+  }
+
+  @inline(never)
+  mutating func scattered(_ offset: Int) -> Fault {
+    isScattered = true
+    return Fault(.wire, at: offset, "fields in one place each expected")
+  }
+
+  func malformed(_ error: WireError) -> Fault { Fault(.wire, at: error.offset, error.reason) }
+
+  mutating func descend(_ offset: Int) throws(Fault) {
+    depth &+= 1
+    guard depth <= maximumDepth else { throw Fault(.depth, at: offset, "at most \(maximumDepth) levels of messages") }
+  }
+
+  // MARK: Messages
+
+  /// Writes a message of any type: an object, or the form of a well-known type.
+  mutating func value(
+    _ kind: ValueKind, _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    try descend(reader.offset)
+    if kind == .message || kind == .group {
+      let start = output.count
+      try members(message, reader, omit: omit, level: level, into: &output)
+      close(start, into: &output)
+    } else {
+      try wellKnown(kind, message, reader, into: &output)
+    }
+    depth &-= 1
+  }
+
+  /// Makes an object of the members since `start`, each of which has a comma in front.
+  @inline(__always)
+  func close(_ start: Int, into output: inout ByteBuffer) {
+    if output.count == start {
+      output.append("{}")
+    } else {
+      output[start] = UInt8(ascii: "{")
+      output.append(UInt8(ascii: "}"))
+    }
+  }
+
+  /// Writes the members of a message, each as `,"name":value`.
+  mutating func members(
+    _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    if isCareful {
+      var ordered = ByteBuffer()
+      try order(message, reader, into: &ordered)
+      let span = ordered.span
+      try contiguousMembers(message, WireReader(span), omit: omit, level: level, into: &output)
+    } else {
+      try contiguousMembers(message, reader, omit: omit, level: level, into: &output)
+    }
+  }
+
+  private mutating func contiguousMembers(
+    _ message: Int, _ source: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    var reader = WireReader(source.bytes, source.offset..<source.limit)
+    let plan = tables.messages[message]
+    var seen = SlotSet()
+    var oneofs = SlotSet()
+    var guess = Int(plan.fieldsStart)
+    do {
+      while !reader.isAtEnd {
+        let start = reader.offset
+        let tag = try reader.readTag()
+        var index = guess
+        if guess >= Int(plan.fieldsEnd) || tables.fields[guess].number != tag.number {
+          index = tables.field(number: tag.number, of: plan)
+        }
+        guard index >= 0, accepts(tables.fields[index], tag.type) else {
+          try reader.skip(tag)
+          continue
+        }
+        let field = tables.fields[index]
+        guess = index &+ 1
+        if !seen.insert(Int(field.index)) || (field.oneof >= 0 && !oneofs.insert(Int(field.oneof))) {
+          throw scattered(start)
+        }
+        if omit != 0, isOmitted(field, omit, level) {
+          try skipAll(field, tag, &reader)
+          continue
+        }
+        try member(field, tag, &reader, omit: omit, level: level, into: &output)
+      }
+    } catch let error as WireError {
+      throw malformed(error)
+    } catch let fault as Fault {
+      throw fault
+    } catch {
+      throw Fault(.wire, at: reader.offset, "protobuf bytes expected")
+    }
+    if profile.emitDefaults || profile.unsetAsNull {
+      writeUnset(message, seen, omit: omit, level: level, into: &output)
+    }
+  }
+
+  /// Whether the bytes are of the field's type; other types are unknown fields, as every protobuf parser takes them.
+  @inline(__always)
+  func accepts(_ field: FieldPlan, _ type: WireType) -> Bool {
+    field.wireType == type
+      || (type == .lengthDelimited && (field.shape == .packed || field.shape == .repeated) && field.kind.isPackable)
+  }
+
+  // MARK: Omitting
+
+  func isOmitted(_ field: FieldPlan, _ omit: UInt64, _ level: Int) -> Bool {
+    var rest = omit
+    while rest != 0 {
+      let entry = rest.trailingZeroBitCount
+      rest &= rest &- 1
+      if omitting[entry].count == level + 1, omitting[entry][level] == Int(field.index) { return true }
+    }
+    return false
+  }
+
+  /// The paths that go on inside a field.
+  func omitted(inside field: FieldPlan, _ omit: UInt64, _ level: Int) -> UInt64 {
+    var inner: UInt64 = 0
+    var rest = omit
+    while rest != 0 {
+      let entry = rest.trailingZeroBitCount
+      rest &= rest &- 1
+      if omitting[entry].count > level + 1, omitting[entry][level] == Int(field.index) { inner |= 1 &<< UInt64(entry) }
+    }
+    return inner
+  }
+
+  private func skipAll(_ field: FieldPlan, _ tag: WireTag, _ reader: inout WireReader) throws(WireError) {
+    try reader.skip(tag)
+    while field.shape != .singular, reader.isNext(field.number) { try reader.skip(try reader.readTag()) }
+  }
+
+  // MARK: Unset fields
+
+  private func writeUnset(
+    _ message: Int, _ seen: SlotSet, omit: UInt64, level: Int, into output: inout ByteBuffer
+  ) {
+    let plan = tables.messages[message]
+    for index in Int(plan.fieldsStart)..<Int(plan.fieldsEnd) {
+      let field = tables.fields[index]
+      if seen.contains(Int(field.index)) || field.isExtension || field.oneof >= 0 { continue }
+      if omit != 0, isOmitted(field, omit, level) { continue }
+      if field.shape == .singular && field.hasPresence {
+        guard profile.unsetAsNull else { continue }
+        name(field, into: &output)
+        output.append("null")
+      } else if profile.emitDefaults {
+        name(field, into: &output)
+        defaultValue(field, into: &output)
+      }
+    }
+  }
+
+  /// Writes the value of an absent field: empty, zero, or `null` for a well-known type that is no object.
+  func defaultValue(_ field: FieldPlan, into output: inout ByteBuffer) {
+    switch field.shape {
+    case .map: output.append("{}")
+    case .repeated, .packed: output.append("[]")
+    case .singular:
+      switch field.kind {
+      case .message, .group, .any, .structure: output.append("{}")
+      case .listValue: output.append("[]")
+      case .string, .bytes: output.append("\"\"")
+      case .enumeration:
+        let number = field.hasPresence ? tables.enums[Int(field.sub)].firstNumber : 0
+        enumeration(number, Int(field.sub), into: &output)
+      case .timestamp, .duration, .fieldMask, .value, .wrapper, .nullValue: output.append("null")
+      default: number(0, field.kind, into: &output)
+      }
+    }
+  }
+
+  /// Writes `,"name":`.
+  @inline(__always)
+  func name(_ field: FieldPlan, into output: inout ByteBuffer) {
+    output.append(short: tables.text, Int(field.quotedOffset), Int(field.quotedLength))
+  }
+}
+
+extension ByteBuffer {
+  /// Appends a part of a text that has 16 more bytes behind the part: whole blocks instead of a call.
+  @inline(__always)
+  mutating func append(short text: Span<UInt8>, _ offset: Int, _ length: Int) {
+    guard length <= 32, offset >= 0, length >= 0, text.count &- offset >= 48 else {
+      append(text.extracting(offset..<offset &+ length))
+      return
+    }
+    unsafe appendWithUnsafeRoom(32) { room in
+      let first = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
+      unsafe room.storeBytes(of: first, as: SIMD16<UInt8>.self)
+      if length > 16 {
+        let second = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: offset &+ 16, as: SIMD16<UInt8>.self)
+        unsafe room.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
+      }
+      return length
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package import Bytes
+
+/// Single values as bare text: query parameters and path segments.
+extension JSONCodec {
+  /// Whether values of a field have a text: scalars, enums, `Timestamp`, `Duration`, `FieldMask` and wrappers.
+  ///
+  /// A repeated field has one of its elements; a map never.
+  package func isTextual(message: Int, field: Int) -> Bool {
+    guard let plan = plan(message, field), plan.shape != .map else { return false }
+    switch plan.kind {
+    case .message, .group, .any, .structure, .value, .listValue: return false
+    default: return true
+    }
+  }
+
+  /// Reads one value from its text and appends tag and value, also when the value is the default.
+  ///
+  /// The text is the ProtoJSON string without quotes: integers, `true` or `false`, an enum's name or number, base64 in
+  /// either alphabet, RFC 3339 (and what the profile says of timestamps), `1.5s`. Mask paths may be proto names too.
+  /// - Throws: ``JSONError`` of an empty path; the output is then as it was before.
+  package func decodeText(
+    _ text: Span<UInt8>, message: Int, field: Int, into output: inout ByteBuffer
+  ) throws(JSONError) {
+    let plan = try requirePlan(message, field)
+    let before = output.count
+    let tables = self.tables
+    do {
+      output.append(encodedTag: plan.tag, length: plan.tagLength)
+      let reader = TextReader(text, tables: TableView(tables), profile: profile)
+      try reader.value(plan, into: &output)
+    } catch {
+      output.truncate(to: before)
+      throw error.error
+    }
+  }
+
+  /// Writes one value as text.
+  ///
+  /// Enums by name, times as RFC 3339, bytes as unpadded URL-safe base64, 64-bit integers bare.
+  /// - Parameter value: the payload on the wire without the tag: varint bytes, 4 or 8 fixed bytes, or the content of a
+  ///   length-delimited field.
+  /// - Throws: ``JSONError``; the output is then as it was before.
+  package func encodeText(
+    _ value: Span<UInt8>, message: Int, field: Int, into output: inout ByteBuffer
+  ) throws(JSONError) {
+    let plan = try requirePlan(message, field)
+    let before = output.count
+    let tables = self.tables
+    do {
+      try TextWriter(tables: TableView(tables), schema: schema, profile: profile).value(plan, value, into: &output)
+    } catch {
+      output.truncate(to: before)
+      throw error.error
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import Bytes
+package import ProtoJSON
+import ProtobufSchema
+package import RPC
+
+extension RESTErrors {
+  /// Bytes of a legacy body that a message or the log gets.
+  static let excerptLength = 256
+  /// Bytes beyond which a body is not looked into.
+  static let maximumDocument = 1 << 20
+
+  /// Reads a REST backend's answer other than 2xx, in whatever shape: google.rpc.Status bare or under `error`, an RFC
+  /// 9457 problem, a Connect error, JSON with `message`, `error` or `detail`, text, or nothing.
+  ///
+  /// The code is the body's where it names one, else the status's by ``StatusTable/code(ofRESTStatus:)``.
+  ///
+  /// - Parameter body: decompressed.
+  package static func read(
+    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec
+  ) -> RPCError {
+    let log = body.isEmpty ? "" : excerpt(body)
+    let byStatus = StatusTable.code(ofRESTStatus: status)
+    guard !isMarkup(contentType, body) else {
+      return RPCError(byStatus, "HTTP status \(status)", logDetail: log)
+    }
+    guard body.count <= maximumDocument, let (outer, inner) = ErrorDocument.read(body) else {
+      // Of a text the caller may see the beginning where the fault is the caller's; what a failing backend says
+      // stays inside.
+      let isShown = (400..<500).contains(status) && isText(contentType, body) && !log.isEmpty
+      return RPCError(byStatus, isShown ? log : "HTTP status \(status)", logDetail: log)
+    }
+    let candidates = [
+      outer.message, inner?.message, outer.errorText, outer.detail, inner?.detail, outer.title,
+    ]
+    let said: String? = candidates.lazy.compactMap { $0 }.first
+    let message = said ?? ((400..<500).contains(status) ? log : "HTTP status \(status)")
+    let source = outer.details.isEmpty ? inner?.details ?? [] : outer.details
+    return RPCError(
+      code(outer, inner, status) ?? byStatus, message,
+      details: source.compactMap { detail(body.extracting($0), codec) }, logDetail: log)
+  }
+
+  // MARK: Code
+
+  private static func code(_ outer: ErrorDocument, _ inner: ErrorDocument?, _ status: Int) -> Code? {
+    for document in [inner, outer] {
+      guard let document else { continue }
+      for name in [document.statusName, document.codeName] {
+        if let name, let code = StatusTable.code(named: name) { return code }
+      }
+      if let code = document.number.flatMap({ UInt8(exactly: $0) }).flatMap({ Code(rawValue: $0) }),
+        isStatus(document, code, status)
+      {
+        return code
+      }
+    }
+    return nil
+  }
+
+  /// Whether a number from 1 to 16 is gRPC's: many legacy APIs count their own errors. It is where the object is a
+  /// google.rpc.Status and nothing else, or where the HTTP status agrees.
+  private static func isStatus(_ document: ErrorDocument, _ code: Code, _ status: Int) -> Bool {
+    if document.message != nil, !document.hasForeignMembers { return true }
+    return code.httpStatus == status || StatusTable.code(ofRESTStatus: status) == code
+  }
+
+  // MARK: Details
+
+  /// A detail as ProtoJSON writes an Any, as the writer writes it for unknown types, or as Connect does; nil when it is
+  /// none of them: it is dropped alone.
+  private static func detail(_ json: Span<UInt8>, _ codec: JSONCodec) -> ErrorDetail? {
+    var scanner = JSONScanner(json)
+    var url: String?
+    var type: String?
+    var value: String?
+    do throws(JSONFault) {
+      guard scanner.peek() == UInt8(ascii: "{") else { return nil }
+      try scanner.expect(UInt8(ascii: "{"))
+      var isFirst = true
+      while let name = try scanner.nextMember(&isFirst) {
+        switch name {
+        case "@type": url = try scanner.stringIfAny()
+        case "type": type = try scanner.stringIfAny()
+        case "value": value = try scanner.stringIfAny()
+        default: try scanner.skipValue()
+        }
+      }
+    } catch {
+      return nil
+    }
+    if url != nil, let known = decodeAny(json, codec) { return known }
+    guard let name = (url ?? type)?.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty,
+      let value
+    else { return nil }
+    var bytes = ByteBuffer()
+    guard Base64.decode(Array(value.utf8).span, into: &bytes) else { return nil }
+    return ErrorDetail(typeName: String(name), value: bytes.bytes)
+  }
+
+  private static func decodeAny(_ json: Span<UInt8>, _ codec: JSONCodec) -> ErrorDetail? {
+    guard let any = codec.schema.messageIndex(named: "google.protobuf.Any") else { return nil }
+    var wire = ByteBuffer()
+    var outcome = DecodingOutcome()
+    do throws(JSONError) {
+      try codec.decode(json, message: any, outcome: &outcome, into: &wire)
+    } catch {
+      return nil
+    }
+    // Any: type_url = 1, value = 2.
+    let bytes = wire.span
+    var reader = WireReader(bytes)
+    var name = ""
+    var value: [UInt8] = []
+    do throws(WireError) {
+      while !reader.isAtEnd {
+        let tag = try reader.readTag()
+        switch (tag.number, tag.type) {
+        case (1, .lengthDelimited):
+          let url = String(repairing: bytes.extracting(try reader.readLengthDelimited()))
+          name = url.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        case (2, .lengthDelimited):
+          var copy = ByteBuffer()
+          copy.append(bytes.extracting(try reader.readLengthDelimited()))
+          value = copy.bytes
+        default: try reader.skip(tag)
+        }
+      }
+    } catch {
+      return nil
+    }
+    return name.isEmpty ? nil : ErrorDetail(typeName: name, value: value)
+  }
+
+  // MARK: Text
+
+  /// Pages made for people: HTML, and anything else that begins like it.
+  private static func isMarkup(_ contentType: Span<UInt8>?, _ body: Span<UInt8>) -> Bool {
+    if let contentType, MediaType.matches(contentType, "text/html") { return true }
+    for index in body.indices {
+      switch body[index] {
+      case 0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF: continue
+      case let byte: return byte == UInt8(ascii: "<")
+      }
+    }
+    return false
+  }
+
+  private static func isText(_ contentType: Span<UInt8>?, _ body: Span<UInt8>) -> Bool {
+    guard UTF8Validation.isValid(body) else { return false }
+    guard let contentType else { return true }
+    if MediaType.isJSON(contentType) { return true }
+    return contentType.count >= 5 && ASCII.equalIgnoringCase(contentType.extracting(first: 5), "text/")
+  }
+
+  /// The beginning of a body on one line, cut between characters.
+  private static func excerpt(_ body: Span<UInt8>) -> String {
+    var length = min(body.count, excerptLength)
+    if length < body.count {
+      while length > 0, body[length] & 0xC0 == 0x80 { length -= 1 }
+    }
+    let text = String(repairing: body.extracting(first: length))
+    var line = ""
+    for character in text.unicodeScalars {
+      line.unicodeScalars.append(character.value < 0x20 || character.value == 0x7F ? " " : character)
+    }
+    return line
+  }
+}

@@ -1,0 +1,58 @@
+import ProtoJSON
+import ProtobufSchema
+
+/// Finds values in the wire bytes of a message, by the schema.
+enum WireSearch {
+  /// The wire type in which a single value of a field comes.
+  static func wireType(of kind: Field.Kind) -> WireType {
+    switch kind {
+    case .double, .fixed64, .sfixed64: .fixed64
+    case .float, .fixed32, .sfixed32: .fixed32
+    case .string, .bytes, .message: .lengthDelimited
+    case .group: .startGroup
+    case .int64, .uint64, .int32, .bool, .uint32, .enum, .sint32, .sint64: .varint
+    }
+  }
+
+  /// The range of a value whose tag was read: payload only, without length or end tag.
+  static func payload(_ reader: inout WireReader, _ tag: WireTag) throws(WireError) -> Range<Int> {
+    switch tag.type {
+    case .lengthDelimited: return try reader.readLengthDelimited()
+    case .startGroup: return try reader.readGroup(tag.number)
+    default:
+      let start = reader.offset
+      try reader.skip(tag)
+      return start..<reader.offset
+    }
+  }
+
+  /// The value that a field has in the end: the last one on the wire, parents merged, none after a sibling in its
+  /// oneof.
+  static func last(
+    _ path: ArraySlice<Int>, of message: Int, in schema: Schema, _ wire: Span<UInt8>, _ range: Range<Int>,
+    found: inout Range<Int>?
+  ) throws(WireError) {
+    guard let step = path.first else { return }
+    let fields = schema.messages[message].fields
+    let wanted = fields[step]
+    var reader = WireReader(wire, range)
+    while !reader.isAtEnd {
+      let tag = try reader.readTag()
+      if tag.number == UInt32(bitPattern: wanted.number), tag.type == wireType(of: wanted.kind) {
+        let payload = try payload(&reader, tag)
+        if path.count == 1 {
+          found = payload
+        } else {
+          try last(path.dropFirst(), of: wanted.messageIndex, in: schema, wire, payload, found: &found)
+        }
+      } else {
+        try reader.skip(tag)
+        if wanted.oneofIndex >= 0, found != nil,
+          fields.contains(where: { $0.oneofIndex == wanted.oneofIndex && UInt32(bitPattern: $0.number) == tag.number })
+        {
+          found = nil
+        }
+      }
+    }
+  }
+}

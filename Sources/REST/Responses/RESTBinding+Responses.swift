@@ -1,0 +1,121 @@
+package import Bytes
+import ProtoJSON
+import ProtobufSchema
+package import RPC
+
+extension RESTBinding {
+  // MARK: To REST callers
+
+  /// Makes the body of a REST answer.
+  ///
+  /// - Parameters:
+  ///   - wire: the response message.
+  ///   - envelope: the member to wrap the JSON in; raw bodies are never wrapped.
+  /// - Returns: the content type.
+  /// - Throws: `internal` for a message that has no JSON.
+  package func encodeResponse(
+    _ wire: Span<UInt8>, envelope: String?, into content: inout ByteBuffer
+  ) throws(RPCError) -> String {
+    switch response {
+    case .raw: return try raw(wire, 0..<wire.count, into: &content)
+    case .rawField(let field):
+      do throws(RPCError) {
+        return try raw(wire, try find(field, in: output, wire) ?? 0..<0, into: &content)
+      } catch { throw Self.asUpstreamFault(error) }
+    case .message, .field: break
+    }
+    if let envelope {
+      content.append("{")
+      JSONText.append(envelope, into: &content)
+      content.append(":")
+    }
+    do throws(JSONError) {
+      if case .field(let field) = response {
+        try codec.encodeField(wire, message: output, field: field, into: &content)
+      } else {
+        try codec.encode(wire, message: output, into: &content)
+      }
+    } catch {
+      throw RPCError(.internal, "the answer has no JSON form", logDetail: error.message)
+    }
+    if envelope != nil { content.append("}") }
+    return "application/json"
+  }
+
+  private func raw(
+    _ wire: Span<UInt8>, _ range: Range<Int>, into content: inout ByteBuffer
+  ) throws(RPCError) -> String {
+    do throws(RPCError) { return try writeRaw(wire, range, into: &content) } catch { throw Self.asUpstreamFault(error) }
+  }
+
+  private static func asUpstreamFault(_ error: RPCError) -> RPCError {
+    RPCError(.internal, "the answer is no protobuf message of its type", logDetail: error.message)
+  }
+
+  // MARK: From REST backends
+
+  /// Makes the response message of a REST backend's 2xx answer.
+  ///
+  /// - Parameters:
+  ///   - contentType: nil when the answer has none: it is then read as JSON.
+  ///   - envelope: the member that wraps the JSON; its absence is a fault, `null` in it is an empty message.
+  ///   - unknown: gets the paths of JSON members that were dropped.
+  ///   - wire: the message's bytes are appended; after an error it may hold a part of them.
+  /// - Throws: `internal`; what exactly does not fit is in the log detail.
+  package func decodeResponse(
+    status: Int, contentType: Span<UInt8>?, body content: Span<UInt8>, envelope: String?, unknown: inout [String],
+    into wire: inout ByteBuffer
+  ) throws(RPCError) {
+    let isBodyless = status == 204 || status == 205
+    switch response {
+    case .raw:
+      if !isBodyless { try HTTPBody.write(contentType, content, into: &wire) }
+    case .rawField(let field):
+      if isBodyless { return }
+      wire.append(tag: UInt32(bitPattern: schema.messages[output].fields[field].number), .lengthDelimited)
+      let start = wire.beginLengthDelimited()
+      try HTTPBody.write(contentType, content, into: &wire)
+      wire.endLengthDelimited(start)
+    case .message, .field:
+      if isBodyless || content.isEmpty { return }
+      if let contentType, !MediaType.isJSON(contentType) {
+        throw RPCError(
+          .internal, "the backend's answer is no JSON",
+          logDetail: "content-type \(String(repairing: contentType)), status \(status)")
+      }
+      let range = try unwrap(content, envelope)
+      try decodeJSON(content.extracting(range), unknown: &unknown, into: &wire)
+    }
+  }
+
+  private func unwrap(_ content: Span<UInt8>, _ envelope: String?) throws(RPCError) -> Range<Int> {
+    guard let envelope else { return 0..<content.count }
+    let found: Range<Int>?
+    do throws(JSONFault) {
+      found = try Envelope.unwrap(content, member: envelope)
+    } catch {
+      throw RPCError(.internal, "the backend's answer is no JSON object", logDetail: "envelope \(envelope)")
+    }
+    guard let found else {
+      throw RPCError(.internal, "the backend's answer lacks its envelope", logDetail: "no member \(envelope)")
+    }
+    return ASCII.equal(content.extracting(found), "null") ? 0..<0 : found
+  }
+
+  private func decodeJSON(
+    _ json: Span<UInt8>, unknown: inout [String], into wire: inout ByteBuffer
+  ) throws(RPCError) {
+    if json.isEmpty { return }
+    var outcome = DecodingOutcome()
+    do throws(JSONError) {
+      if case .field(let field) = response {
+        try codec.decodeField(json, message: output, field: field, outcome: &outcome, into: &wire)
+      } else {
+        try codec.decode(json, message: output, outcome: &outcome, into: &wire)
+      }
+    } catch {
+      throw RPCError(.internal, "the backend's answer does not fit its type", logDetail: error.message)
+    }
+    unknown += outcome.unknownFields
+  }
+}

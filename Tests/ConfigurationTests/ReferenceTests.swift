@@ -1,0 +1,70 @@
+import Diagnostics
+import Testing
+
+@testable import Configuration
+
+/// The files under `config/`.
+@Suite struct ReferenceTests {
+  static let config = Folder.of(Folder.of(Folder.of(#filePath))) + "/config"
+  static let reference = config + "/reference.yaml"
+
+  @Test func everyKeyStandsInTheReference() {
+    let used = ConfigurationLoader.keysUsed(in: Self.reference)
+    let known = Set(
+      ConfigurationLoader.knownSections.flatMap { section in section.keys.map { "\(section.name).\($0)" } })
+    // A method's keys are its service's, shown there once.
+    let inherited = Set(RouteKey.shared.map { "a method.\($0.rawValue)" })
+    // The verbs are shown where they are used most.
+    let bindings = Set(RuleKey.allCases.map { "an additional binding.\($0.rawValue)" })
+    #expect(known.subtracting(used).subtracting(inherited).subtracting(bindings) == [])
+    #expect(used.subtracting(known) == [])
+    #expect(known.count > 80)
+  }
+
+  @Test func everyKeyHasAComment() throws {
+    let text = try #require(Folder.text(of: Self.reference))
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let roots = lines.enumerated().filter { $1.first?.isLetter == true }
+    #expect(Set(roots.map { $1.prefix { $0 != ":" } }.map(String.init)) == Set(RootKey.allCases.map(\.rawValue)))
+    for (index, line) in roots { #expect(index > 0 && lines[index - 1].hasPrefix("#"), "\(line)") }
+  }
+
+  @Test func theReferenceShowsTheDefaults() throws {
+    let (configuration, diagnostics) = ConfigurationLoader.load(path: Self.reference)
+    #expect(diagnostics == [])
+    let got = try #require(configuration)
+    let defaults = GatewayConfiguration()
+    #expect(got.limits == defaults.limits)
+    #expect(got.timeouts == defaults.timeouts)
+    #expect(got.drain == defaults.drain)
+    #expect(got.via == defaults.via)
+    #expect(got.log == defaults.log)
+    let service = try #require(got.services.first)
+    let route = RouteSettings(stagePosition: service.service.position)
+    #expect(service.settings.stage == route.stage)
+    #expect(service.settings.json == route.json)
+    #expect(service.settings.query.ignoresUnknown == route.query.ignoresUnknown)
+    #expect(service.settings.errorFormat == route.errorFormat)
+    #expect(service.settings.timeout == route.timeout)
+    #expect(service.settings.successStatus == route.successStatus)
+    #expect(service.settings.stripPrefix == route.stripPrefix)
+    #expect(service.settings.compression == route.compression)
+    #expect(service.settings.shadow == route.shadow)
+    let upstream = try #require(got.upstreams.first)
+    let plain = UpstreamConfiguration(name: "", position: upstream.position, protocol: .rest, endpoints: [])
+    #expect(upstream.maxConnections == plain.maxConnections)
+    #expect(upstream.maxIdleConnections == plain.maxIdleConnections)
+    #expect(got.upstreams.last?.codec == plain.codec)
+    guard case .accessLog(let log)? = got.interceptors.first else { throw Missing() }
+    #expect(log.format == AccessLogConfiguration().format)
+  }
+
+  @Test func theSmallestOneIsAProxy() throws {
+    let (configuration, diagnostics) = ConfigurationLoader.load(path: Self.config + "/turnout.yaml")
+    #expect(diagnostics == [])
+    #expect(configuration?.fallback?.name == "legacy")
+    #expect(configuration?.listeners.map(\.address.text) == ["127.0.0.1:8080"])
+  }
+
+  struct Missing: Error {}
+}

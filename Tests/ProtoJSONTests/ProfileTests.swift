@@ -1,0 +1,135 @@
+import Testing
+
+@testable import ProtoJSON
+
+@Suite struct ProfileTests {
+  @Test func emitsDefaults() throws {
+    let bench = Bench(JSONProfile(emitDefaults: true))
+    #expect(
+      try bench.encode([], "t.Parcel")
+        == "{\"id\":\"\",\"trackingNo\":\"\",\"weightG\":\"0\",\"size\":\"SIZE_UNSPECIFIED\",\"tags\":[],\"labels\":{},"
+        + "\"seal\":\"\",\"fragile\":false,\"insured\":0,\"route\":[],\"sizes\":[],\"f[\\\"x\\\"]\":\"\"}")
+    #expect(try bench.encode(Wire.fixed64(1, 0), "t.Point") == "{\"lat\":0,\"lon\":0}")
+    #expect(try bench.encode([], "t.Old") == "{\"results\":[],\"numbers\":[]}")
+    // A packed list without elements is an empty list.
+    #expect(try bench.encode(Wire.delimited(4, []), "t.Old") == "{\"numbers\":[],\"results\":[]}")
+    #expect(try bench.encode(Wire.delimited(3, []), "t.Address") == "{\"geo\":{\"lat\":0,\"lon\":0},\"street\":\"\",\"city\":\"\"}")
+  }
+
+  @Test func writesNullForUnset() throws {
+    let bench = Bench(JSONProfile(unsetAsNull: true))
+    #expect(
+      try bench.encode(Wire.text(1, "a"), "t.Parcel")
+        == "{\"id\":\"a\",\"to\":null,\"created\":null,\"eta\":null,\"floor\":null,\"extra\":null,\"note\":null,\"inner\":null}")
+    let both = Bench(JSONProfile(emitDefaults: true, unsetAsNull: true))
+    #expect(try both.encode([], "t.Address") == "{\"street\":\"\",\"city\":\"\",\"geo\":null}")
+    // What is written is read again, as nothing.
+    #expect(try both.decode(try both.encode([], "t.Parcel"), "t.Parcel") == [])
+  }
+
+  @Test func writesProtoNamesAndNumbers() throws {
+    let bench = Bench(JSONProfile(protoFieldNames: true, int64AsNumber: true, enumsAsNumbers: true))
+    let json = "{\"tracking_no\":\"a\",\"weight_g\":9007199254740993,\"size\":2,\"sizes\":[1,0],\"odd\":\"q\"}"
+    #expect(try bench.normalize(json, "t.Parcel") == json)
+    let camel = "{\"trackingNo\":\"a\",\"weightG\":\"9007199254740993\",\"size\":\"SIZE_L\",\"sizes\":[\"SIZE_S\",0],\"f[\\\"x\\\"]\":\"q\"}"
+    #expect(try bench.normalize(camel, "t.Parcel") == json)
+    #expect(try bench.normalize("{\"[t.ext.priority]\":1}", "t.Old") == "{\"[t.ext.priority]\":1}")
+    #expect(try bench.normalize("{\"f_int64\":{\"1\":\"x\"}}", "t.Maps") == "{\"f_int64\":{\"1\":\"x\"}}")
+  }
+
+  @Test func stripsEnumPrefixes() throws {
+    let bench = Bench(JSONProfile(stripEnumPrefix: true))
+    #expect(try bench.normalize("{\"size\":\"S\"}", "t.Parcel") == "{\"size\":\"S\"}")
+    #expect(try bench.normalize("{\"size\":\"SIZE_BIG\"}", "t.Parcel") == "{\"size\":\"L\"}")
+    #expect(try bench.normalize("{\"size\":-7}", "t.Parcel") == "{\"size\":\"XL\"}")
+    #expect(try bench.refusal("{\"size\":\"Q\"}", "t.Parcel").kind == .type)
+    #expect(try Bench.standard.refusal("{\"size\":\"S\"}", "t.Parcel").kind == .type)
+  }
+
+  @Test func prefixesMatchWordByWord() {
+    func stripped(_ type: String, _ name: String) -> String? {
+      EnumPrefix(.init(fullName: type, values: [], isOpen: true)).stripped(name)
+    }
+    #expect(stripped("a.b.HTTPMethod", "HTTP_METHOD_GET") == "GET")
+    #expect(stripped("HTTPMethod", "HTTPMETHOD_GET") == "GET")
+    #expect(stripped("Quality", "QUALITY_4K") == "4K")
+    #expect(stripped("Quality", "QUALITY_") == nil)
+    #expect(stripped("Quality", "QUALITY") == nil)
+    #expect(stripped("Quality", "QUALITYX_A") == nil)
+    #expect(stripped("Quality", "QUAL_A") == nil)
+    #expect(stripped("Quality", "OTHER") == nil)
+  }
+
+  @Test func aShortNameThatMeansAnotherValueIsNotWritten() throws {
+    var builder = FixtureBuilder()
+    builder.enumeration("t.E", [("ZERO", 0), ("E_A", 1), ("A", 2)])
+    builder.message("t.M", [FixtureField("e", 1, .enum, "t.E").repeated()])
+    let bench = Bench(codec: JSONCodec(schema: builder.build(), profile: JSONProfile(stripEnumPrefix: true)))
+    #expect(try bench.normalize("{\"e\":[0,1,2,\"A\",\"E_A\"]}", "t.M") == "{\"e\":[\"ZERO\",\"E_A\",\"A\",\"A\",\"E_A\"]}")
+  }
+
+  private static let unixRows: [(String, String, String)] = [
+    ("0", "0", "1970-01-01T00:00:00Z"), ("1767225600", "1767225600", "2026-01-01T00:00:00Z"),
+    ("1767225600.5", "1767225600.5", "2026-01-01T00:00:00.500Z"), ("-0.5", "-0.5", "1969-12-31T23:59:59.500Z"),
+    ("-1", "-1", "1969-12-31T23:59:59Z"), ("1.7672256e9", "1767225600", "2026-01-01T00:00:00Z"),
+    ("0.000000001", "0.000000001", "1970-01-01T00:00:00.000000001Z"), ("\"1767225600\"", "1767225600", "2026-01-01T00:00:00Z"),
+    ("\"2026-01-01T00:00:00Z\"", "1767225600", "2026-01-01T00:00:00Z"),
+    ("-62135596800", "-62135596800", "0001-01-01T00:00:00Z"), ("253402300799", "253402300799", "9999-12-31T23:59:59Z"),
+    ("253402300799.999999999", "253402300799.999999999", "9999-12-31T23:59:59.999999999Z"),
+  ]
+
+  @Test func unixSeconds() throws {
+    let bench = Bench(JSONProfile(timestamps: .unix))
+    for (json, unix, text) in Self.unixRows {
+      let wire = try bench.decode(json, "google.protobuf.Timestamp")
+      #expect(try bench.encode(wire, "google.protobuf.Timestamp") == unix, "\(json)")
+      #expect(try Bench.standard.encode(wire, "google.protobuf.Timestamp") == "\"\(text)\"", "\(json)")
+    }
+    for (json, kind) in [
+      ("253402300800", JSONError.Kind.range), ("-62135596801", .range), ("1e30", .range), ("0.0000000001", .range),
+      ("1e999999", .range), ("true", .type), ("\"x\"", .type), ("01", .syntax),
+    ] {
+      #expect(try bench.refusal(json, "google.protobuf.Timestamp").kind == kind, "\(json)")
+    }
+  }
+
+  @Test func unixMilliseconds() throws {
+    let bench = Bench(JSONProfile(timestamps: .unixMilliseconds))
+    for (json, unix, text) in [
+      ("1767225600500", "1767225600500", "2026-01-01T00:00:00.500Z"), ("1", "1", "1970-01-01T00:00:00.001Z"),
+      ("-1", "-1", "1969-12-31T23:59:59.999Z"), ("0.5", "0.5", "1970-01-01T00:00:00.000500Z"),
+      ("-1500", "-1500", "1969-12-31T23:59:58.500Z"), ("253402300799999", "253402300799999", "9999-12-31T23:59:59.999Z"),
+      ("\"1970-01-01T00:00:01Z\"", "1000", "1970-01-01T00:00:01Z"),
+    ] {
+      let wire = try bench.decode(json, "google.protobuf.Timestamp")
+      #expect(try bench.encode(wire, "google.protobuf.Timestamp") == unix, "\(json)")
+      #expect(try Bench.standard.encode(wire, "google.protobuf.Timestamp") == "\"\(text)\"", "\(json)")
+    }
+  }
+
+  @Test func unknownMembersAreDroppedAndNamed() throws {
+    for mode in [JSONProfile.UnknownFields.ignore, .report] {
+      let bench = Bench(JSONProfile(unknownFields: mode))
+      var outcome = DecodingOutcome()
+      let json = "{\"auth\":{\"a\":[1,null,\"\\u0041\"]},\"id\":\"x\",\"route\":[{\"lat\":1,\"z\":1}],\"to\":{\"y\":null},\"size\":\"NEW\","
+        + "\"sizes\":[\"SIZE_S\",\"NEW\"],\"labels\":{\"a\":\"b\"}}"
+      let wire = try bench.decode(Array(json.utf8), "t.Parcel", outcome: &outcome)
+      #expect(try bench.encode(wire, "t.Parcel")
+        == "{\"id\":\"x\",\"route\":[{\"lat\":1}],\"to\":{},\"sizes\":[\"SIZE_S\"],\"labels\":{\"a\":\"b\"}}")
+      #expect(outcome.unknownFields == ["auth", "route[0].z", "to.y", "size", "sizes[1]"])
+      #expect(try bench.decode("{\"vSize\":{\"a\":\"NEW\",\"b\":1}}", "t.Maps") == (try bench.decode("{\"vSize\":{\"b\":1}}", "t.Maps")))
+      // What is skipped is still JSON, and wrong values of known members are still refused.
+      #expect(try bench.refusal("{\"auth\":{\"a\":01}}", "t.Parcel").path == "auth.a")
+      #expect(try bench.refusal("{\"auth\":\"\\x\"}", "t.Parcel").kind == .syntax)
+      #expect(try bench.refusal("{\"id\":1}", "t.Parcel").kind == .type)
+    }
+  }
+
+  @Test func theListOfUnknownMembersIsBounded() throws {
+    let bench = Bench(JSONProfile(unknownFields: .ignore))
+    var outcome = DecodingOutcome()
+    let json = "{" + (0..<200).map { "\"unknown\($0)\":1" }.joined(separator: ",") + "}"
+    #expect(try bench.decode(Array(json.utf8), "t.Parcel", outcome: &outcome) == [])
+    #expect(outcome.unknownFields == (0..<64).map { "unknown\($0)" })
+  }
+}

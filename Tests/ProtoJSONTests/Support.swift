@@ -1,0 +1,128 @@
+import Bytes
+import ProtobufSchema
+import Testing
+
+@testable import ProtoJSON
+
+/// A codec over the fixture's schema, with strings in and out.
+struct Bench {
+  let codec: JSONCodec
+
+  init(_ profile: JSONProfile = .standard, maximumDepth: Int = 100) {
+    codec = JSONCodec(schema: Fixture.schema, profile: profile, maximumDepth: maximumDepth)
+  }
+
+  static let standard = Bench()
+
+  func index(_ message: String) throws -> Int {
+    try #require(codec.schema.messageIndex(named: message), "no message \(message)")
+  }
+
+  func field(_ message: String, _ name: String) throws -> Int {
+    try #require(codec.schema.messages[try index(message)].fieldIndex(named: name), "no field \(name)")
+  }
+
+  func decode(_ json: some Collection<UInt8>, _ message: String) throws -> [UInt8] {
+    var outcome = DecodingOutcome()
+    return try decode(json, message, outcome: &outcome)
+  }
+
+  func decode(_ json: String, _ message: String) throws -> [UInt8] { try decode(Array(json.utf8), message) }
+
+  func decode(
+    _ json: some Collection<UInt8>, _ message: String, bound: [BoundField] = [], outcome: inout DecodingOutcome
+  ) throws -> [UInt8] {
+    var output = ByteBuffer()
+    try codec.decode(
+      Array(json).span, message: try index(message), bound: bound, outcome: &outcome, into: &output)
+    return output.bytes
+  }
+
+  func encode(_ wire: [UInt8], _ message: String, omitting: [[Int]] = []) throws -> String {
+    var output = ByteBuffer()
+    try codec.encode(wire.span, message: try index(message), omitting: omitting, into: &output)
+    return String(decoding: output.bytes, as: UTF8.self)
+  }
+
+  /// JSON to wire bytes to JSON.
+  func normalize(_ json: String, _ message: String) throws -> String {
+    try encode(try decode(json, message), message)
+  }
+
+  /// The error of a refused JSON; the test fails when it is accepted.
+  func refusal(_ json: some Collection<UInt8>, _ message: String) throws -> JSONError {
+    do {
+      let wire = try decode(json, message)
+      Issue.record("accepted: \(String(decoding: Array(json), as: UTF8.self)) as \(wire)")
+      return JSONError(path: "accepted", offset: -1, reason: "accepted", kind: .syntax)
+    } catch let error as JSONError {
+      return error
+    }
+  }
+
+  func refusal(_ json: String, _ message: String) throws -> JSONError { try refusal(Array(json.utf8), message) }
+
+  func encodingError(_ wire: [UInt8], _ message: String) throws -> JSONError {
+    do {
+      let json = try encode(wire, message)
+      Issue.record("accepted: \(wire) as \(json)")
+      return JSONError(path: "accepted", offset: -1, reason: "accepted", kind: .syntax)
+    } catch let error as JSONError {
+      return error
+    }
+  }
+}
+
+/// Wire bytes written by hand.
+struct Wire {
+  var bytes: [UInt8] = []
+
+  mutating func varint(_ value: UInt64) {
+    var buffer = ByteBuffer()
+    buffer.append(varint: value)
+    bytes += buffer.bytes
+  }
+
+  static func varint(_ number: UInt32, _ value: UInt64) -> [UInt8] {
+    var wire = Wire()
+    wire.varint(UInt64(number) << 3)
+    wire.varint(value)
+    return wire.bytes
+  }
+
+  static func fixed32(_ number: UInt32, _ value: UInt32) -> [UInt8] {
+    var wire = Wire()
+    wire.varint(UInt64(number) << 3 | 5)
+    return wire.bytes + (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+  }
+
+  static func fixed64(_ number: UInt32, _ value: UInt64) -> [UInt8] {
+    var wire = Wire()
+    wire.varint(UInt64(number) << 3 | 1)
+    return wire.bytes + (0..<8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+  }
+
+  static func delimited(_ number: UInt32, _ content: [UInt8]) -> [UInt8] {
+    var wire = Wire()
+    wire.varint(UInt64(number) << 3 | 2)
+    wire.varint(UInt64(content.count))
+    return wire.bytes + content
+  }
+
+  static func text(_ number: UInt32, _ content: String) -> [UInt8] { delimited(number, Array(content.utf8)) }
+}
+
+/// A generator with a seed that a failure prints (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,100 @@
+import EventLoops
+import Gateway
+import HTTPModel
+import Synchronization
+import Testing
+
+@testable import turnout
+
+/// `turnout stage` against a real admin endpoint.
+@Suite struct StageCommandTests {
+  private final class Control: ControlPlane {
+    let asked = Mutex<[String]>([])
+    var isReady: Bool { true }
+    func metrics() -> [UInt8] { [] }
+    func routes() -> [UInt8] { [] }
+    func reload() -> ReloadOutcome { .ok(warnings: []) }
+
+    func setStage(
+      procedure: String, stage: String, percent: Double?, reason: String
+    ) -> Result<[UInt8], ControlError> {
+      asked.withLock { $0.append("\(procedure) \(stage) \(percent.map { "\($0)" } ?? "-") \(reason)") }
+      switch procedure {
+      case "a.S/Missing": return .failure(.notFound("there is no route a.S/Missing;\ndid you mean a.S/Get?"))
+      case "a.S/Fixed": return .failure(.invalid("a.S/Fixed has no rpc side"))
+      default: return .success(Array("{}".utf8))
+      }
+    }
+  }
+
+  private let control = Control()
+
+  private func server(token: String?) throws -> LocalServer {
+    let handler = AdminHandler(role: .admin(token: token), control: control)
+    let any = try #require(SocketAddress(host: "127.0.0.1", port: 0))
+    return try LocalServer(address: any, name: "admin-test") { handler.respond(to: $0) }
+  }
+
+  @Test func movesARoute() throws {
+    let server = try server(token: nil)
+    let captured = Captured()
+    let arguments = ["stage", "/a.S/Get", "canary", "--percent", "2.5%", "--reason", "slow start"]
+    #expect(captured.run(arguments + ["--admin", "http://\(server.address.text)"], on: nil) == 0)
+    #expect(captured.out == "a.S/Get: canary at 2.5%\n")
+    #expect(captured.error == "")
+    let named = Captured()
+    let address = "http://localhost:\(server.address.port)"
+    #expect(named.run(["stage", "a.S/Get", "rpc", "--admin", address], on: nil) == 0)
+    #expect(named.out == "a.S/Get: rpc\n")
+    #expect(control.asked.withLock { $0 } == ["a.S/Get canary 2.5 slow start", "a.S/Get rpc - "])
+  }
+
+  @Test func sendsTheTokenOfTheEnvironment() throws {
+    let server = try server(token: "s3cret")
+    let arguments = ["stage", "a.S/Get", "rpc", "--admin", "http://\(server.address.text)"]
+    let without = Captured()
+    #expect(without.run(arguments, on: nil) == 1)
+    #expect(without.error.contains("(status 401)"))
+    for wrong in ["other", "s3cret\r\nX: y"] {
+      let captured = Captured()
+      #expect(captured.run(arguments, on: nil, environment: ["TURNOUT_ADMIN_TOKEN": wrong]) == 1)
+      #expect(!captured.error.contains(wrong))
+    }
+    #expect(Captured().run(arguments, on: nil, environment: ["TURNOUT_ADMIN_TOKEN": "s3cret"]) == 0)
+    #expect(control.asked.withLock { $0.count } == 1)
+  }
+
+  @Test(arguments: [
+    ("a.S/Missing", "turnout: there is no route a.S/Missing; did you mean a.S/Get? (status 404)\n"),
+    ("a.S/Fixed", "turnout: a.S/Fixed has no rpc side (status 400)\n"),
+  ])
+  func refusalsAreOneLine(procedure: String, line: String) throws {
+    let server = try server(token: nil)
+    let captured = Captured()
+    let arguments = ["stage", procedure, "rpc", "--admin", "http://\(server.address.text)"]
+    #expect(captured.run(arguments, on: nil) == 1)
+    #expect(captured.error == line)
+    #expect(captured.out == "")
+  }
+
+  @Test func nobodyThereIsOneLine() throws {
+    let address: String
+    do {
+      let server = try server(token: nil)
+      address = server.address.text
+      server.stop()
+      server.join()
+    }
+    let captured = Captured()
+    #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(address)"], on: nil) == 1)
+    #expect(captured.error == "turnout: http://\(address): Connection refused\n")
+  }
+
+  @Test func someoneElseIsThere() throws {
+    let any = try #require(SocketAddress(host: "127.0.0.1", port: 0))
+    let server = try LocalServer(address: any, name: "other") { _ in .text("<html>", status: 502) }
+    let captured = Captured()
+    #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(server.address.text)"], on: nil) == 1)
+    #expect(captured.error == "turnout: the admin endpoint answered 502\n")
+  }
+}
