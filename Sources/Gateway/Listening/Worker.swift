@@ -143,7 +143,11 @@ final class Worker {
     case .fallback(let upstream): fallback = upstream
     case .refused(let error):
       refusal = error
-      if ConnectFace.speaks(head) { face = ConnectFace(request: .connectUnary(.json)) }
+      if ConnectFace.speaks(head) {
+        face = ConnectFace(request: .connectUnary(.json))
+        // What no procedure is, is unimplemented and no missing thing (Connect protocol, conformance unexpected-uri).
+        refusal?.code = .unimplemented
+      }
     }
     return Call(
       worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
