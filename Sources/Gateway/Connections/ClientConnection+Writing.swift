@@ -47,6 +47,8 @@ extension ClientConnection: ClientStream {
 
   func abort() {
     call = nil
+    // A body that ends with the connection would look whole.
+    if sentHead, answerFraming == .untilClose { socket?.resetAtEnd() }
     close()
   }
 

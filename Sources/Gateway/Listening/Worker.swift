@@ -102,7 +102,8 @@ final class Worker {
 
   func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
     do {
-      let connection = try ClientConnection(worker: self, listener: listener, socket: socket, remoteAddress: peer)
+      let connection = try ClientConnection(
+        worker: self, listenerConnections: listener.connections, socket: socket, remoteAddress: peer)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
         connections[slot] = connection
@@ -122,7 +123,7 @@ final class Worker {
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
     shared.connections.subtract(1, ordering: .relaxed)
-    connection.listener.connections.add(-1, shard: index)
+    connection.listenerConnections.add(-1, shard: index)
     endIfDrained()
   }
 
@@ -144,7 +145,11 @@ final class Worker {
     case .fallback(let upstream): fallback = upstream
     case .refused(let error):
       refusal = error
-      if ConnectFace.speaks(head) { face = ConnectFace(request: .connectUnary(.json)) }
+      if ConnectFace.speaks(head) {
+        face = ConnectFace(request: .connectUnary(.json))
+        // What no procedure is, is unimplemented and no missing thing (Connect protocol, conformance unexpected-uri).
+        refusal?.code = .unimplemented
+      }
     }
     return Call(
       worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
