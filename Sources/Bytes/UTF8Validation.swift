@@ -32,6 +32,7 @@ package enum UTF8Validation {
   }
 
   /// The length of the multi-byte sequence at an offset; nil when it is malformed or cut short.
+  @inline(__always)
   private static func sequenceLength(_ bytes: Span<UInt8>, at index: Int) -> Int? {
     let first = bytes[index]
     let length: Int

@@ -50,19 +50,20 @@ import Testing
         var again: Timer?
         var victim: Timer?
         var moved: Timer?
-        var last: Timer?
         var rounds = 0
       }
       let timers = Timers()
       let start = loop.now
       timers.victim = Timer(loop: loop) { fired.append("victim") }
-      timers.moved = Timer(loop: loop) { fired.append("moved") }
-      timers.last = Timer(loop: loop) { loop.stop() }
+      timers.moved = Timer(loop: loop) {
+        fired.append("moved")
+        loop.stop()
+      }
       timers.again = Timer(loop: loop) { [unowned timers] in
         timers.rounds += 1
         fired.append("again \(timers.rounds)")
         timers.victim?.cancel()
-        if timers.rounds == 1 { timers.moved?.schedule(at: start + .milliseconds(30)) }
+        timers.moved?.schedule(at: timers.rounds < 3 ? .distantFuture : start + .milliseconds(6))
         if timers.rounds == 2 { timers.victim = nil }
         if timers.rounds < 3 { timers.again?.schedule(after: .milliseconds(1)) } else { timers.again = nil }
       }
@@ -70,7 +71,6 @@ import Testing
       // All due at the same moment as the one that changes them.
       timers.victim?.schedule(at: start + .milliseconds(5))
       timers.moved?.schedule(at: start + .milliseconds(5))
-      timers.last?.schedule(at: start + .milliseconds(40))
       loop.run()
     }
     #expect(fired == ["again 1", "again 2", "again 3", "moved"])

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 import Testing
 
 @testable import ProtoJSON
@@ -65,9 +66,11 @@ import Testing
     #expect(try decode("{}", all) == whole)
     #expect(try decode("{\"to\":null}", all) == whole)
     #expect(try decode("{\"to\":{}}", all) == whole)
-    #expect(try decode("{\"to\":{\"geo\":{\"lon\":2}}}", all) == "{\"to\":{\"geo\":{\"lon\":2,\"lat\":1},\"city\":\"c\"}}")
-    #expect(try decode("{\"to\":{\"city\":\"c\",\"street\":\"s\"}}", all)
-      == "{\"to\":{\"city\":\"c\",\"street\":\"s\",\"geo\":{\"lat\":1,\"lon\":2}}}")
+    #expect(
+      try decode("{\"to\":{\"geo\":{\"lon\":2}}}", all) == "{\"to\":{\"geo\":{\"lon\":2,\"lat\":1},\"city\":\"c\"}}")
+    #expect(
+      try decode("{\"to\":{\"city\":\"c\",\"street\":\"s\"}}", all)
+        == "{\"to\":{\"city\":\"c\",\"street\":\"s\",\"geo\":{\"lat\":1,\"lon\":2}}}")
     #expect(try conflict("{\"to\":{\"geo\":{\"lon\":3}}}", all) == "to.geo.lon")
     // Only the path counts, not the name.
     #expect(try decode("{\"route\":[{\"lat\":9}]}", [lat]) == "{\"route\":[{\"lat\":9}],\"to\":{\"geo\":{\"lat\":1}}}")
@@ -116,7 +119,9 @@ import Testing
     #expect(try body("\"1970-01-01T00:00:01Z\"", "t.Parcel", "created") == Wire.delimited(9, [8, 1]))
     #expect(try body("{\"a\":\"b\"}", "t.Parcel", "labels") == Wire.delimited(6, Wire.text(1, "a") + Wire.text(2, "b")))
     let city = try bound("t.Address", ["city"], "c")
-    #expect(try body("{\"street\":\"s\"}", "t.Parcel", "to", [city]) == Wire.delimited(7, Wire.text(1, "s") + Wire.text(2, "c")))
+    #expect(
+      try body("{\"street\":\"s\"}", "t.Parcel", "to", [city])
+        == Wire.delimited(7, Wire.text(1, "s") + Wire.text(2, "c")))
     #expect(try body("null", "t.Parcel", "to", [city]) == Wire.delimited(7, Wire.text(2, "c")))
     let url = BoundField(fieldPath: [0], wire: Wire.text(1, "u"))
     #expect(try body("null", "t.Old", "result", [url]) == [0x0B] + Wire.text(1, "u") + [0x0C])

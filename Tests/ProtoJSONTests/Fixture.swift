@@ -63,7 +63,9 @@ struct FixtureBuilder {
     let parts = name.split(separator: ":", omittingEmptySubsequences: false)
     guard let key = Field.Kind(rawValue: UInt8(parts[1]) ?? 0), let value = Field.Kind(rawValue: UInt8(parts[2]) ?? 0)
     else { return }
-    let fields = [FixtureField("key", 1, key), FixtureField("value", 2, value, parts[3].isEmpty ? nil : String(parts[3]))]
+    let fields = [
+      FixtureField("key", 1, key), FixtureField("value", 2, value, parts[3].isEmpty ? nil : String(parts[3])),
+    ]
     messages.append((name, fields, true))
   }
 
@@ -129,7 +131,8 @@ enum Fixture {
     builder.message(
       "t.Optionals",
       scalars.enumerated().map { FixtureField("f_\($1.name)", Int32($0 + 1), $1.kind, hasPresence: true) })
-    builder.message("t.Lists", scalars.enumerated().map { FixtureField("f_\($1.name)", Int32($0 + 1), $1.kind).repeated() })
+    builder.message(
+      "t.Lists", scalars.enumerated().map { FixtureField("f_\($1.name)", Int32($0 + 1), $1.kind).repeated() })
     builder.message(
       "t.Maps",
       scalars.enumerated().filter { $1.kind != .double && $1.kind != .float && $1.kind != .bytes }.map {
@@ -144,7 +147,8 @@ enum Fixture {
   }
 
   private static func addParcel(_ builder: inout FixtureBuilder) {
-    builder.enumeration("t.Size", [("SIZE_UNSPECIFIED", 0), ("SIZE_S", 1), ("SIZE_L", 2), ("SIZE_BIG", 2), ("SIZE_XL", -7)])
+    builder.enumeration(
+      "t.Size", [("SIZE_UNSPECIFIED", 0), ("SIZE_S", 1), ("SIZE_L", 2), ("SIZE_BIG", 2), ("SIZE_XL", -7)])
     builder.enumeration("t.Closed", [("CLOSED_A", 1), ("CLOSED_B", 5)], isOpen: false)
     builder.message("t.Point", [FixtureField("lat", 1, .double), FixtureField("lon", 2, .double)])
     builder.message(
@@ -187,7 +191,8 @@ enum Fixture {
     builder.message(
       "t.Old",
       [
-        FixtureField("result", 1, .group, "t.Old.Result"), FixtureField("results", 2, .group, "t.Old.Result").repeated(),
+        FixtureField("result", 1, .group, "t.Old.Result"),
+        FixtureField("results", 2, .group, "t.Old.Result").repeated(),
         FixtureField("closed", 3, .enum, "t.Closed", hasPresence: true),
         FixtureField("numbers", 4, .int32, isPacked: false).repeated(),
         FixtureField("count", 5, .int32, hasPresence: true),
@@ -207,18 +212,21 @@ enum Fixture {
       builder.message("google.protobuf.\(name)Value", [FixtureField("value", 1, kind)])
     }
     for name in ["Timestamp", "Duration"] {
-      builder.message("google.protobuf.\(name)", [FixtureField("seconds", 1, .int64), FixtureField("nanos", 2, .int32)])
+      builder.message(
+        "google.protobuf.\(name)", [FixtureField("seconds", 1, .int64), FixtureField("nanos", 2, .int32)])
     }
     builder.message("google.protobuf.FieldMask", [FixtureField("paths", 1, .string).repeated()])
     builder.message("google.protobuf.Empty", [])
     builder.message("google.protobuf.Any", [FixtureField("type_url", 1, .string), FixtureField("value", 2, .bytes)])
     builder.message("google.protobuf.Struct", [.map("fields", 1, .string, .message, "google.protobuf.Value")])
-    builder.message("google.protobuf.ListValue", [FixtureField("values", 1, .message, "google.protobuf.Value").repeated()])
+    builder.message(
+      "google.protobuf.ListValue", [FixtureField("values", 1, .message, "google.protobuf.Value").repeated()])
     builder.message(
       "google.protobuf.Value",
       [
         FixtureField("null_value", 1, .enum, "google.protobuf.NullValue", oneof: "kind"),
-        FixtureField("number_value", 2, .double, oneof: "kind"), FixtureField("string_value", 3, .string, oneof: "kind"),
+        FixtureField("number_value", 2, .double, oneof: "kind"),
+        FixtureField("string_value", 3, .string, oneof: "kind"),
         FixtureField("bool_value", 4, .bool, oneof: "kind"),
         FixtureField("struct_value", 5, .message, "google.protobuf.Struct", oneof: "kind"),
         FixtureField("list_value", 6, .message, "google.protobuf.ListValue", oneof: "kind"),

@@ -22,7 +22,8 @@ import Testing
   @Test func listsMapsAndWellKnownTypesAreLeaves() throws {
     #expect(try mask("{\"route\":[{\"lat\":1},{}],\"labels\":{\"a\":\"b\"}}") == ["route", "labels"])
     #expect(
-      try mask("{\"created\":\"1970-01-01T00:00:00Z\",\"floor\":1,\"extra\":{\"a\":{\"b\":1}},\"inner\":{\"extra\":{}}}")
+      try mask(
+        "{\"created\":\"1970-01-01T00:00:00Z\",\"floor\":1,\"extra\":{\"a\":{\"b\":1}},\"inner\":{\"extra\":{}}}")
         == ["created", "floor", "extra", "inner.extra"])
     #expect(try mask("{\"note\":{\"@type\":\"x/t.Parcel\",\"to\":{}},\"fragile\":true}") == ["note", "fragile"])
   }

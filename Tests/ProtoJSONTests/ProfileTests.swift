@@ -1,3 +1,4 @@
+import ProtobufSchema
 import Testing
 
 @testable import ProtoJSON
@@ -13,14 +14,17 @@ import Testing
     #expect(try bench.encode([], "t.Old") == "{\"results\":[],\"numbers\":[]}")
     // A packed list without elements is an empty list.
     #expect(try bench.encode(Wire.delimited(4, []), "t.Old") == "{\"numbers\":[],\"results\":[]}")
-    #expect(try bench.encode(Wire.delimited(3, []), "t.Address") == "{\"geo\":{\"lat\":0,\"lon\":0},\"street\":\"\",\"city\":\"\"}")
+    #expect(
+      try bench.encode(Wire.delimited(3, []), "t.Address")
+        == "{\"geo\":{\"lat\":0,\"lon\":0},\"street\":\"\",\"city\":\"\"}")
   }
 
   @Test func writesNullForUnset() throws {
     let bench = Bench(JSONProfile(unsetAsNull: true))
     #expect(
       try bench.encode(Wire.text(1, "a"), "t.Parcel")
-        == "{\"id\":\"a\",\"to\":null,\"created\":null,\"eta\":null,\"floor\":null,\"extra\":null,\"note\":null,\"inner\":null}")
+        == "{\"id\":\"a\",\"to\":null,\"created\":null,\"eta\":null,\"floor\":null,\"extra\":null,\"note\":null,\"inner\":null}"
+    )
     let both = Bench(JSONProfile(emitDefaults: true, unsetAsNull: true))
     #expect(try both.encode([], "t.Address") == "{\"street\":\"\",\"city\":\"\",\"geo\":null}")
     // What is written is read again, as nothing.
@@ -31,7 +35,8 @@ import Testing
     let bench = Bench(JSONProfile(protoFieldNames: true, int64AsNumber: true, enumsAsNumbers: true))
     let json = "{\"tracking_no\":\"a\",\"weight_g\":9007199254740993,\"size\":2,\"sizes\":[1,0],\"odd\":\"q\"}"
     #expect(try bench.normalize(json, "t.Parcel") == json)
-    let camel = "{\"trackingNo\":\"a\",\"weightG\":\"9007199254740993\",\"size\":\"SIZE_L\",\"sizes\":[\"SIZE_S\",0],\"f[\\\"x\\\"]\":\"q\"}"
+    let camel =
+      "{\"trackingNo\":\"a\",\"weightG\":\"9007199254740993\",\"size\":\"SIZE_L\",\"sizes\":[\"SIZE_S\",0],\"f[\\\"x\\\"]\":\"q\"}"
     #expect(try bench.normalize(camel, "t.Parcel") == json)
     #expect(try bench.normalize("{\"[t.ext.priority]\":1}", "t.Old") == "{\"[t.ext.priority]\":1}")
     #expect(try bench.normalize("{\"f_int64\":{\"1\":\"x\"}}", "t.Maps") == "{\"f_int64\":{\"1\":\"x\"}}")
@@ -65,14 +70,16 @@ import Testing
     builder.enumeration("t.E", [("ZERO", 0), ("E_A", 1), ("A", 2)])
     builder.message("t.M", [FixtureField("e", 1, .enum, "t.E").repeated()])
     let bench = Bench(codec: JSONCodec(schema: builder.build(), profile: JSONProfile(stripEnumPrefix: true)))
-    #expect(try bench.normalize("{\"e\":[0,1,2,\"A\",\"E_A\"]}", "t.M") == "{\"e\":[\"ZERO\",\"E_A\",\"A\",\"A\",\"E_A\"]}")
+    #expect(
+      try bench.normalize("{\"e\":[0,1,2,\"A\",\"E_A\"]}", "t.M") == "{\"e\":[\"ZERO\",\"E_A\",\"A\",\"A\",\"E_A\"]}")
   }
 
   private static let unixRows: [(String, String, String)] = [
     ("0", "0", "1970-01-01T00:00:00Z"), ("1767225600", "1767225600", "2026-01-01T00:00:00Z"),
     ("1767225600.5", "1767225600.5", "2026-01-01T00:00:00.500Z"), ("-0.5", "-0.5", "1969-12-31T23:59:59.500Z"),
     ("-1", "-1", "1969-12-31T23:59:59Z"), ("1.7672256e9", "1767225600", "2026-01-01T00:00:00Z"),
-    ("0.000000001", "0.000000001", "1970-01-01T00:00:00.000000001Z"), ("\"1767225600\"", "1767225600", "2026-01-01T00:00:00Z"),
+    ("0.000000001", "0.000000001", "1970-01-01T00:00:00.000000001Z"),
+    ("\"1767225600\"", "1767225600", "2026-01-01T00:00:00Z"),
     ("\"2026-01-01T00:00:00Z\"", "1767225600", "2026-01-01T00:00:00Z"),
     ("-62135596800", "-62135596800", "0001-01-01T00:00:00Z"), ("253402300799", "253402300799", "9999-12-31T23:59:59Z"),
     ("253402300799.999999999", "253402300799.999999999", "9999-12-31T23:59:59.999999999Z"),
@@ -98,7 +105,8 @@ import Testing
     for (json, unix, text) in [
       ("1767225600500", "1767225600500", "2026-01-01T00:00:00.500Z"), ("1", "1", "1970-01-01T00:00:00.001Z"),
       ("-1", "-1", "1969-12-31T23:59:59.999Z"), ("0.5", "0.5", "1970-01-01T00:00:00.000500Z"),
-      ("-1500", "-1500", "1969-12-31T23:59:58.500Z"), ("253402300799999", "253402300799999", "9999-12-31T23:59:59.999Z"),
+      ("-1500", "-1500", "1969-12-31T23:59:58.500Z"),
+      ("253402300799999", "253402300799999", "9999-12-31T23:59:59.999Z"),
       ("\"1970-01-01T00:00:01Z\"", "1000", "1970-01-01T00:00:01Z"),
     ] {
       let wire = try bench.decode(json, "google.protobuf.Timestamp")
@@ -111,13 +119,17 @@ import Testing
     for mode in [JSONProfile.UnknownFields.ignore, .report] {
       let bench = Bench(JSONProfile(unknownFields: mode))
       var outcome = DecodingOutcome()
-      let json = "{\"auth\":{\"a\":[1,null,\"\\u0041\"]},\"id\":\"x\",\"route\":[{\"lat\":1,\"z\":1}],\"to\":{\"y\":null},\"size\":\"NEW\","
+      let json =
+        "{\"auth\":{\"a\":[1,null,\"\\u0041\"]},\"id\":\"x\",\"route\":[{\"lat\":1,\"z\":1}],\"to\":{\"y\":null},\"size\":\"NEW\","
         + "\"sizes\":[\"SIZE_S\",\"NEW\"],\"labels\":{\"a\":\"b\"}}"
       let wire = try bench.decode(Array(json.utf8), "t.Parcel", outcome: &outcome)
-      #expect(try bench.encode(wire, "t.Parcel")
-        == "{\"id\":\"x\",\"route\":[{\"lat\":1}],\"to\":{},\"sizes\":[\"SIZE_S\"],\"labels\":{\"a\":\"b\"}}")
+      #expect(
+        try bench.encode(wire, "t.Parcel")
+          == "{\"id\":\"x\",\"route\":[{\"lat\":1}],\"to\":{},\"sizes\":[\"SIZE_S\"],\"labels\":{\"a\":\"b\"}}")
       #expect(outcome.unknownFields == ["auth", "route[0].z", "to.y", "size", "sizes[1]"])
-      #expect(try bench.decode("{\"vSize\":{\"a\":\"NEW\",\"b\":1}}", "t.Maps") == (try bench.decode("{\"vSize\":{\"b\":1}}", "t.Maps")))
+      #expect(
+        try bench.decode("{\"vSize\":{\"a\":\"NEW\",\"b\":1}}", "t.Maps")
+          == (try bench.decode("{\"vSize\":{\"b\":1}}", "t.Maps")))
       // What is skipped is still JSON, and wrong values of known members are still refused.
       #expect(try bench.refusal("{\"auth\":{\"a\":01}}", "t.Parcel").path == "auth.a")
       #expect(try bench.refusal("{\"auth\":\"\\x\"}", "t.Parcel").kind == .syntax)

@@ -39,13 +39,16 @@ import Testing
     ("fFloat", "1.5", "1.5"), ("fFloat", "3.4028235e38", "3.4028235e+38"), ("fFloat", "0.1", "0.1"),
     ("fFloat", "16777217", "16777216"), ("fFloat", "\"Infinity\"", "\"Infinity\""), ("fFloat", "-0.0", "-0"),
     ("fFloat", "1.17549435e-38", "1.1754944e-38"), ("fFloat", "0.3333333432674408", "0.33333334"),
-    ("fString", "\"\"", "\"\""), ("fString", "\"abc\"", "\"abc\""), ("fString", "\"\\u00e4\\n\\\"\\\\\\/\"", "\"ä\\n\\\"\\\\/\""),
+    ("fString", "\"\"", "\"\""), ("fString", "\"abc\"", "\"abc\""),
+    ("fString", "\"\\u00e4\\n\\\"\\\\\\/\"", "\"ä\\n\\\"\\\\/\""),
     ("fString", "\"\\ud83d\\ude00\"", "\"😀\""), ("fString", "\"\\uD83D\\uDE00\"", "\"😀\""),
-    ("fString", "\"\\b\\f\\r\\t\\u0001\\u001f\"", "\"\\b\\f\\r\\t\\u0001\\u001f\""), ("fString", "\"\\u0000\"", "\"\\u0000\""),
+    ("fString", "\"\\b\\f\\r\\t\\u0001\\u001f\"", "\"\\b\\f\\r\\t\\u0001\\u001f\""),
+    ("fString", "\"\\u0000\"", "\"\\u0000\""),
     ("fString", "\"äöü long enough for two blocks of sixteen\"", "\"äöü long enough for two blocks of sixteen\""),
     ("fString", "\"exactly sixteen!\"", "\"exactly sixteen!\""), ("fString", "\"\u{7f}\"", "\"\u{7f}\""),
     ("fBytes", "\"\"", "\"\""), ("fBytes", "\"-_\"", "\"+w==\""), ("fBytes", "\"-__-\"", "\"+//+\""),
-    ("fBytes", "\"+/8=\"", "\"+/8=\""), ("fBytes", "\"-_8\"", "\"+/8=\""), ("fBytes", "\"AQ\\u003d\\u003d\"", "\"AQ==\""),
+    ("fBytes", "\"+/8=\"", "\"+/8=\""), ("fBytes", "\"-_8\"", "\"+/8=\""),
+    ("fBytes", "\"AQ\\u003d\\u003d\"", "\"AQ==\""),
   ]
 
   static let accepted = acceptedRows.map { Accepted(field: $0.0, json: $0.1, canonical: $0.2) }
@@ -75,10 +78,13 @@ import Testing
     ("fInt32", "1e999999999999", .range, 0), ("fInt32", "1.5", .type, 0), ("fInt32", "1e-1", .type, 0),
     ("fInt32", "0.00000000000000000000000000000000000000000000000001", .type, 0),
     ("fInt32", "10000000000000000000000000000000000000000000000001e-49", .type, 0),
-    ("fInt32", "+1", .syntax, 0), ("fInt32", "01", .syntax, 0), ("fInt32", "-01", .syntax, 0), ("fInt32", "-", .syntax, 0),
+    ("fInt32", "+1", .syntax, 0), ("fInt32", "01", .syntax, 0), ("fInt32", "-01", .syntax, 0),
+    ("fInt32", "-", .syntax, 0),
     ("fInt32", "1.", .syntax, 0), ("fInt32", ".5", .syntax, 0), ("fInt32", "1e", .syntax, 0),
-    ("fInt32", "\" 1\"", .type, 0), ("fInt32", "\"1 \"", .type, 0), ("fInt32", "\"\"", .type, 0), ("fInt32", "\"a\"", .type, 0),
-    ("fInt32", "\"+1\"", .type, 0), ("fInt32", "\"01\"", .type, 0), ("fInt32", "true", .type, 0), ("fInt32", "[]", .type, 0),
+    ("fInt32", "\" 1\"", .type, 0), ("fInt32", "\"1 \"", .type, 0), ("fInt32", "\"\"", .type, 0),
+    ("fInt32", "\"a\"", .type, 0),
+    ("fInt32", "\"+1\"", .type, 0), ("fInt32", "\"01\"", .type, 0), ("fInt32", "true", .type, 0),
+    ("fInt32", "[]", .type, 0),
     ("fInt32", "{}", .type, 0), ("fInt32", "NaN", .syntax, 0),
     ("fUint32", "-1", .range, 0), ("fUint32", "4294967296", .range, 0), ("fFixed32", "4294967296", .range, 0),
     ("fInt64", "9223372036854775808", .range, 0), ("fInt64", "-9223372036854775809", .range, 0),
@@ -94,9 +100,11 @@ import Testing
     ("fFloat", "3.5e38", .range, 0), ("fFloat", "\"1e39\"", .range, 0),
     ("fString", "1", .type, 0), ("fString", "true", .type, 0), ("fString", "'a'", .syntax, 0),
     ("fString", "\"\\U0041\"", .syntax, 1), ("fString", "\"\\u004\"", .syntax, 1), ("fString", "\"ab\\x\"", .syntax, 3),
-    ("fString", "\"\\ud83d\"", .utf8, 1), ("fString", "\"\\ude00\\ud83d\"", .utf8, 1), ("fString", "\"\\ud83d\\u0041\"", .utf8, 1),
+    ("fString", "\"\\ud83d\"", .utf8, 1), ("fString", "\"\\ude00\\ud83d\"", .utf8, 1),
+    ("fString", "\"\\ud83d\\u0041\"", .utf8, 1),
     ("fString", "\"a\u{1}b\"", .syntax, 2), ("fString", "\"a\nb\"", .syntax, 2),
-    ("fBytes", "\"a\"", .type, 0), ("fBytes", "\"a===\"", .type, 0), ("fBytes", "\"ab!d\"", .type, 0), ("fBytes", "5", .type, 0),
+    ("fBytes", "\"a\"", .type, 0), ("fBytes", "\"a===\"", .type, 0), ("fBytes", "\"ab!d\"", .type, 0),
+    ("fBytes", "5", .type, 0),
   ]
 
   static let refused = refusedRows.map { Refused(field: $0.0, json: $0.1, kind: $0.2, offset: $0.3) }
@@ -113,7 +121,8 @@ import Testing
   }
 
   static let malformedUTF8: [[UInt8]] = [
-    [0x80], [0xC0, 0x80], [0xC3], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80],
+    [0x80], [0xC0, 0x80], [0xC3], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80],
+    [0xF4, 0x90, 0x80, 0x80],
     [0xF8, 0x88, 0x80, 0x80, 0x80], [0xFF], [0xC3, 0x28], [0xE2, 0x82],
   ]
 

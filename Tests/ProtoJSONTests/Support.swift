@@ -12,6 +12,10 @@ struct Bench {
     codec = JSONCodec(schema: Fixture.schema, profile: profile, maximumDepth: maximumDepth)
   }
 
+  init(codec: JSONCodec) {
+    self.codec = codec
+  }
+
   static let standard = Bench()
 
   func index(_ message: String) throws -> Int {

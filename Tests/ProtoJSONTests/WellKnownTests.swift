@@ -18,29 +18,56 @@ import Testing
     ("Duration", "\"-315576000000s\"", "\"-315576000000s\""), ("Duration", "\"3.000001s\"", "\"3.000001s\""),
     ("FieldMask", "\"\"", "\"\""), ("FieldMask", "\"fooBar,baz.quxQuux\"", "\"fooBar,baz.quxQuux\""),
     ("DoubleValue", "0", "0"), ("DoubleValue", "\"NaN\"", "\"NaN\""), ("FloatValue", "1.5", "1.5"),
-    ("Int64Value", "1", "\"1\""), ("UInt64Value", "\"0\"", "\"0\""), ("Int32Value", "\"5\"", "5"), ("UInt32Value", "7", "7"),
+    ("Int64Value", "1", "\"1\""), ("UInt64Value", "\"0\"", "\"0\""), ("Int32Value", "\"5\"", "5"),
+    ("UInt32Value", "7", "7"),
     ("BoolValue", "false", "false"), ("BoolValue", "true", "true"), ("StringValue", "\"\"", "\"\""),
     ("StringValue", "\"a\\n\"", "\"a\\n\""), ("BytesValue", "\"AQ\"", "\"AQ==\""),
-    ("Struct", "{}", "{}"), ("Struct", " {\"a\": [1, \"x\", null, true, {\"b\": {}}], \"\": 1.5e3}",
-      "{\"a\":[1,\"x\",null,true,{\"b\":{}}],\"\":1500}"),
+    ("Struct", "{}", "{}"),
+    (
+      "Struct", " {\"a\": [1, \"x\", null, true, {\"b\": {}}], \"\": 1.5e3}",
+      "{\"a\":[1,\"x\",null,true,{\"b\":{}}],\"\":1500}"
+    ),
     ("ListValue", "[ ]", "[]"), ("ListValue", "[[],{},null]", "[[],{},null]"),
     ("Value", "null", "null"), ("Value", "1", "1"), ("Value", "\"x\"", "\"x\""), ("Value", "false", "false"),
-    ("Value", "[null]", "[null]"), ("Value", "{\"a\":null}", "{\"a\":null}"), ("Empty", "{}", "{}"), ("Any", "{}", "{}"),
-    ("Any", "{\"@type\":\"type.googleapis.com/t.Point\",\"lat\":1}", "{\"@type\":\"type.googleapis.com/t.Point\",\"lat\":1}"),
+    ("Value", "[null]", "[null]"), ("Value", "{\"a\":null}", "{\"a\":null}"), ("Empty", "{}", "{}"),
+    ("Any", "{}", "{}"),
+    (
+      "Any", "{\"@type\":\"type.googleapis.com/t.Point\",\"lat\":1}",
+      "{\"@type\":\"type.googleapis.com/t.Point\",\"lat\":1}"
+    ),
     ("Any", "{\"lat\":1,\"@type\":\"x/t.Point\",\"lon\":2}", "{\"@type\":\"x/t.Point\",\"lat\":1,\"lon\":2}"),
     ("Any", "{\"lon\":{\"x\":1},\"lon\":2}", ""),
     ("Any", "{\"@type\":\"x/t.Point\"}", "{\"@type\":\"x/t.Point\"}"),
     ("Any", "{\"\\u0040type\":\"x/t.Poin\\u0074\",\"lat\":1}", "{\"@type\":\"x/t.Point\",\"lat\":1}"),
-    ("Any", "{\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\"}", "{\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\"}"),
-    ("Any", "{\"value\":\"1s\",\"@type\":\"x/google.protobuf.Duration\"}", "{\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\"}"),
-    ("Any", "{\"@type\":\"x/google.protobuf.Int32Value\",\"value\":0}", "{\"@type\":\"x/google.protobuf.Int32Value\",\"value\":0}"),
-    ("Any", "{\"@type\":\"x/google.protobuf.Value\",\"value\":null}", "{\"@type\":\"x/google.protobuf.Value\",\"value\":null}"),
-    ("Any", "{\"@type\":\"x/google.protobuf.Struct\",\"value\":{\"@type\":1}}", "{\"@type\":\"x/google.protobuf.Struct\",\"value\":{\"@type\":1}}"),
+    (
+      "Any", "{\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\"}",
+      "{\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\"}"
+    ),
+    (
+      "Any", "{\"value\":\"1s\",\"@type\":\"x/google.protobuf.Duration\"}",
+      "{\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\"}"
+    ),
+    (
+      "Any", "{\"@type\":\"x/google.protobuf.Int32Value\",\"value\":0}",
+      "{\"@type\":\"x/google.protobuf.Int32Value\",\"value\":0}"
+    ),
+    (
+      "Any", "{\"@type\":\"x/google.protobuf.Value\",\"value\":null}",
+      "{\"@type\":\"x/google.protobuf.Value\",\"value\":null}"
+    ),
+    (
+      "Any", "{\"@type\":\"x/google.protobuf.Struct\",\"value\":{\"@type\":1}}",
+      "{\"@type\":\"x/google.protobuf.Struct\",\"value\":{\"@type\":1}}"
+    ),
     ("Any", "{\"@type\":\"x/google.protobuf.Empty\"}", "{\"@type\":\"x/google.protobuf.Empty\"}"),
-    ("Any", "{\"@type\":\"x/google.protobuf.Any\",\"value\":{\"@type\":\"y/t.Point\",\"lat\":2}}",
-      "{\"@type\":\"x/google.protobuf.Any\",\"value\":{\"@type\":\"y/t.Point\",\"lat\":2}}"),
-    ("Any", "{\"inner\":{\"note\":{\"lat\":3,\"@type\":\"x/t.Point\"}},\"@type\":\"x/t.Parcel\"}",
-      "{\"@type\":\"x/t.Parcel\",\"inner\":{\"note\":{\"@type\":\"x/t.Point\",\"lat\":3}}}"),
+    (
+      "Any", "{\"@type\":\"x/google.protobuf.Any\",\"value\":{\"@type\":\"y/t.Point\",\"lat\":2}}",
+      "{\"@type\":\"x/google.protobuf.Any\",\"value\":{\"@type\":\"y/t.Point\",\"lat\":2}}"
+    ),
+    (
+      "Any", "{\"inner\":{\"note\":{\"lat\":3,\"@type\":\"x/t.Point\"}},\"@type\":\"x/t.Parcel\"}",
+      "{\"@type\":\"x/t.Parcel\",\"inner\":{\"note\":{\"@type\":\"x/t.Point\",\"lat\":3}}}"
+    ),
   ]
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -66,28 +93,41 @@ import Testing
     ("Timestamp", "\"2026-1-01T00:00:00Z\"", .type), ("Timestamp", "\"2026-01-01T00:00Z\"", .type),
     ("Timestamp", "\"2026-01-01T00:00:00.Z\"", .type), ("Timestamp", "\"2026-01-01T00:00:00.1234567890Z\"", .type),
     ("Timestamp", "\"2026-01-01T00:00:00+0530\"", .type), ("Timestamp", "\"2026-01-01T00:00:00+24:00\"", .type),
-    ("Timestamp", "\"2026-01-01T00:00:00Zx\"", .type), ("Timestamp", "\"\"", .type), ("Timestamp", "\"1767225600\"", .type),
+    ("Timestamp", "\"2026-01-01T00:00:00Zx\"", .type), ("Timestamp", "\"\"", .type),
+    ("Timestamp", "\"1767225600\"", .type),
     ("Timestamp", "\"2026-02-29T00:00:00Z\"", .range), ("Timestamp", "\"1900-02-29T00:00:00Z\"", .range),
     ("Timestamp", "\"2026-13-01T00:00:00Z\"", .range), ("Timestamp", "\"2026-00-01T00:00:00Z\"", .range),
     ("Timestamp", "\"2026-01-00T00:00:00Z\"", .range), ("Timestamp", "\"2026-01-01T24:00:00Z\"", .range),
     ("Timestamp", "\"2026-01-01T00:60:00Z\"", .range), ("Timestamp", "\"2026-06-30T23:59:60Z\"", .range),
     ("Timestamp", "\"0000-01-01T00:00:00Z\"", .range), ("Timestamp", "\"0001-01-01T00:00:00+00:01\"", .range),
-    ("Timestamp", "\"9999-12-31T23:59:59-00:01\"", .range), ("Timestamp", "1767225600", .type), ("Timestamp", "{}", .type),
-    ("Duration", "\"1\"", .type), ("Duration", "\"1h\"", .type), ("Duration", "\"s\"", .type), ("Duration", "\"1.s\"", .type),
-    ("Duration", "\".5s\"", .type), ("Duration", "\"1.0000000001s\"", .type), ("Duration", "\"+1s\"", .type), ("Duration", "\" 1s\"", .type),
-    ("Duration", "\"1s \"", .type), ("Duration", "\"315576000001s\"", .range), ("Duration", "\"315576000000.1s\"", .range),
+    ("Timestamp", "\"9999-12-31T23:59:59-00:01\"", .range), ("Timestamp", "1767225600", .type),
+    ("Timestamp", "{}", .type),
+    ("Duration", "\"1\"", .type), ("Duration", "\"1h\"", .type), ("Duration", "\"s\"", .type),
+    ("Duration", "\"1.s\"", .type),
+    ("Duration", "\".5s\"", .type), ("Duration", "\"1.0000000001s\"", .type), ("Duration", "\"+1s\"", .type),
+    ("Duration", "\" 1s\"", .type),
+    ("Duration", "\"1s \"", .type), ("Duration", "\"315576000001s\"", .range),
+    ("Duration", "\"315576000000.1s\"", .range),
     ("Duration", "\"99999999999999999999s\"", .range), ("Duration", "1", .type), ("Duration", "\"\"", .type),
-    ("FieldMask", "\"foo_bar\"", .type), ("FieldMask", "\"a,,b\"", .type), ("FieldMask", "\",\"", .type), ("FieldMask", "[]", .type),
-    ("Int32Value", "\"x\"", .type), ("Int32Value", "2147483648", .range), ("BoolValue", "\"true\"", .type), ("StringValue", "1", .type),
+    ("FieldMask", "\"foo_bar\"", .type), ("FieldMask", "\"a,,b\"", .type), ("FieldMask", "\",\"", .type),
+    ("FieldMask", "[]", .type),
+    ("Int32Value", "\"x\"", .type), ("Int32Value", "2147483648", .range), ("BoolValue", "\"true\"", .type),
+    ("StringValue", "1", .type),
     ("Struct", "[]", .type), ("Struct", "{\"a\":1,\"a\":2}", .duplicate), ("Struct", "{\"a\":1e999}", .range),
-    ("Struct", "{\"a\":NaN}", .syntax), ("ListValue", "{}", .type), ("ListValue", "[1,]", .syntax), ("Value", "", .syntax),
-    ("Value", "nul", .syntax), ("Value", "[01]", .syntax), ("Empty", "{\"a\":1}", .unknownField), ("Empty", "null", .type),
+    ("Struct", "{\"a\":NaN}", .syntax), ("ListValue", "{}", .type), ("ListValue", "[1,]", .syntax),
+    ("Value", "", .syntax),
+    ("Value", "nul", .syntax), ("Value", "[01]", .syntax), ("Empty", "{\"a\":1}", .unknownField),
+    ("Empty", "null", .type),
     ("Any", "{\"lat\":1}", .type), ("Any", "{\"@type\":\"\"}", .type), ("Any", "{\"@type\":\"t.Point\"}", .type),
     ("Any", "{\"@type\":\"x/\"}", .type), ("Any", "{\"@type\":\"x/t.Nope\"}", .type), ("Any", "{\"@type\":1}", .type),
-    ("Any", "{\"@type\":\"x/t.Point\",\"nope\":1}", .unknownField), ("Any", "{\"@type\":\"x/t.Point\",\"@type\":\"x/t.Point\"}", .duplicate),
+    ("Any", "{\"@type\":\"x/t.Point\",\"nope\":1}", .unknownField),
+    ("Any", "{\"@type\":\"x/t.Point\",\"@type\":\"x/t.Point\"}", .duplicate),
     ("Any", "{\"@type\":\"x/google.protobuf.Duration\"}", .type),
     ("Any", "{\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\",\"value\":\"1s\"}", .duplicate),
-    ("Any", "{\"@type\":\"x/google.protobuf.Duration\",\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\"}", .duplicate),
+    (
+      "Any", "{\"@type\":\"x/google.protobuf.Duration\",\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\"}",
+      .duplicate
+    ),
     ("Any", "{\"@type\":\"x/google.protobuf.Duration\",\"value\":\"1s\",\"seconds\":1}", .unknownField),
     ("Any", "{\"@type\":\"x/t.Point\",\"lat\":1", .syntax), ("Any", "{\"lat\":1,}", .syntax), ("Any", "[]", .type),
   ]
@@ -110,13 +150,16 @@ import Testing
     let bench = Bench.standard
     #expect(try bench.normalize("{\"nothing\":null}", "t.WellKnown") == "{}")
     #expect(try bench.normalize("{\"nothing\":\"NULL_VALUE\"}", "t.WellKnown") == "{}")
-    #expect(try bench.normalize("{\"google.protobuf.Value\":null}", "t.WellKnown") == "{\"google.protobuf.Value\":null}")
+    #expect(
+      try bench.normalize("{\"google.protobuf.Value\":null}", "t.WellKnown") == "{\"google.protobuf.Value\":null}")
     #expect(try bench.normalize("{\"values\":[null,1,[null]]}", "t.WellKnown") == "{\"values\":[null,1,[null]]}")
     #expect(try bench.refusal("{\"times\":[null]}", "t.WellKnown").path == "times[0]")
-    #expect(try bench.refusal("{\"anys\":[{},{\"@type\":\"x/t.Point\",\"lat\":\"q\"}]}", "t.WellKnown").path == "anys[1].lat")
+    #expect(
+      try bench.refusal("{\"anys\":[{},{\"@type\":\"x/t.Point\",\"lat\":\"q\"}]}", "t.WellKnown").path == "anys[1].lat")
     #expect(try bench.refusal("{\"nothing\":1}", "t.WellKnown").kind == .type)
-    #expect(try bench.normalize("{\"google.api.HttpBody\":{\"contentType\":\"a\"}}", "t.WellKnown")
-      == "{\"google.api.HttpBody\":{\"contentType\":\"a\"}}")
+    #expect(
+      try bench.normalize("{\"google.api.HttpBody\":{\"contentType\":\"a\"}}", "t.WellKnown")
+        == "{\"google.api.HttpBody\":{\"contentType\":\"a\"}}")
   }
 
   @Test func nestedAnyWithLateTypesIsBounded() throws {

@@ -15,6 +15,11 @@ package struct Readiness: OptionSet, Sendable, Hashable {
   /// The peer ended its direction (EPOLLRDHUP): for those who do not read at present and still want to know that the
   /// peer left. It stays set, so who has seen it should stop asking. Not for exclusive registrations.
   package static let peerClosed = Readiness(rawValue: 0x2000)
+  /// The connection is reset or failed, or both sides have ended it.
+  package static let broken = Readiness(rawValue: 0x18)
+
+  /// Whether some of the others are set; without the array that a literal of several would be made from.
+  package func meets(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
 
   /// What may be asked for.
   static let requestable: Readiness = [.readable, .writable, .peerClosed]

@@ -191,7 +191,6 @@ final class Call {
     switch (face.kind, side) {
     case (.rest, .rest): return true
     case (.connect, .rpc):
-      guard let face = face as? ConnectFace else { return false }
       let codec: MessageCodec = plans.snapshot.upstreams[upstream].codec == .json ? .json : .proto
       switch face.request {
       case .connectStreaming: return true

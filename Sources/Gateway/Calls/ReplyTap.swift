@@ -23,7 +23,7 @@ struct ReplyTap {
 
   init(face: any Face) {
     isConnect = face.kind == .connect
-    if let face = face as? ConnectFace, case .connectStreaming = face.request { isStream = true } else { isStream = false }
+    if case .connectStreaming = face.request { isStream = true } else { isStream = false }
   }
 
   mutating func begin(_ head: ResponseHead) {

@@ -62,7 +62,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   var rateWindowStart: Instant
   var rateWindowBytes = 0
   var timerAt: Instant?
-  lazy var timer = Timer(loop: worker.loop) { [weak self] in self?.timeIsUp() }
+  // Not weak: a weak reference would send every count of this object through a side table. The timer dies with it.
+  lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
   init(worker: Worker, listener: ListenerState, socket: consuming Socket, remoteAddress: SocketAddress)
     throws(SystemError)
@@ -91,7 +92,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   func ready(_ readiness: Readiness) {
     if readiness.contains(.writable), phase != .closed { flush() }
     guard phase != .closed else { return }
-    let gone = readiness.contains(.hangUp) || readiness.contains(.error)
+    let gone = readiness.meets(.broken)
     guard readiness.contains(.readable) || gone, !readsPaused || gone else { return }
     worker.lendBuffer(to: &input)
     switch socket?.read(into: &input, room: worker.readRoom) ?? .closed {

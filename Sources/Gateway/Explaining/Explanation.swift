@@ -82,12 +82,12 @@ enum Explanation {
       return
     }
     report.line("route", "\(route.service)/\(route.method)")
-    guard let face = call.face as? RESTFace else {
+    guard let number = call.face.binding else {
       report.line("face", "connect, \(route.settings.prefix)\(route.procedure)")
       return
     }
-    let binding = route.bindings[face.binding]
-    report.line("face", "rest, \(binding.httpMethod) \(route.templates[face.binding])")
+    let binding = route.bindings[number]
+    report.line("face", "rest, \(binding.httpMethod) \(route.templates[number])")
     for (capture, range) in zip(binding.template.captures, call.captures) {
       var value = ByteBuffer()
       call.head.withPath { path in

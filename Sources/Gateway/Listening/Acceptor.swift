@@ -15,7 +15,7 @@ final class Acceptor: ReadinessHandler {
   let listener: ListenerState
   private unowned let worker: Worker
   private var registration: Registration?
-  private lazy var timer = Timer(loop: worker.loop) { [weak self] in self?.listen() }
+  private lazy var timer = Timer(loop: worker.loop) { [unowned self] in listen() }
 
   init(listener: ListenerState, worker: Worker) {
     self.listener = listener

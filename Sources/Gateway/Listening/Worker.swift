@@ -24,7 +24,7 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
-  private lazy var drainTimer = Timer(loop: loop) { [weak self] in self?.drainTimeIsUp() }
+  private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
   init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
     self.index = index

@@ -11,7 +11,7 @@ extension Worker {
     let counters = call.route?.counters ?? call.plans.unrouted
     let side = call.decision?.side ?? .none
     let stage = call.decision?.stage
-    let binding = (call.face as? RESTFace)?.binding
+    let binding = call.face.binding
     var key = UInt32(call.outcome?.rawValue ?? 0)
     key |= UInt32(side.rawValue) << 8
     key |= UInt32(call.face.kind.rawValue) << 12
@@ -69,7 +69,7 @@ extension Call {
   /// The route as metrics and logs name it: the template of a REST call, else the procedure; never the path.
   var routeLabel: String {
     guard let route else { return fallbackUpstream == nil ? "(none)" : "(fallback)" }
-    if let binding = (face as? RESTFace)?.binding { return route.plan.templates[binding] }
+    if let binding = face.binding { return route.plan.templates[binding] }
     return route.plan.procedure
   }
 }

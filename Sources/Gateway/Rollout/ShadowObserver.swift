@@ -14,7 +14,7 @@ final class ShadowObserver: AttemptOwner {
   private let limit: Int
   private var attempt: Attempt?
   private var received = 0
-  private lazy var timer = Timer(loop: worker.loop) { [weak self] in self?.end(as: .error) }
+  private lazy var timer = Timer(loop: worker.loop) { [unowned self] in end(as: .error) }
 
   private init(worker: Worker, route: RouteState) {
     self.worker = worker

@@ -5,9 +5,13 @@ import RPC
 
 /// A caller that speaks Connect: unary by POST, unary by GET, or a stream that is passed on as it is.
 struct ConnectFace: Face {
-  let request: ProcedureRequest
+  private let asked: ProcedureRequest
+
+  init(request: ProcedureRequest) { asked = request }
 
   var kind: FaceKind { .connect }
+  var binding: Int? { nil }
+  var request: ProcedureRequest? { asked }
 
   /// Whether a request that has no route comes from a Connect client, who is then told so in Connect.
   static func speaks(_ head: RequestHead) -> Bool {
@@ -20,7 +24,7 @@ struct ConnectFace: Face {
   }
 
   func checkHead(_ call: Call) throws(RPCError) {
-    switch request {
+    switch asked {
     case .connectUnary:
       try ConnectVersion.check(call.head.fields)
       if call.isStreamingRoute {
@@ -62,7 +66,7 @@ struct ConnectFace: Face {
 
   func decodeRequest(_ call: Call, body: Span<UInt8>) throws(RPCError) -> Payload {
     let payload = Payload()
-    switch request {
+    switch asked {
     case .connectUnary(let codec):
       payload.codec = codec
       payload.buffer.append(body)
@@ -92,7 +96,7 @@ struct ConnectFace: Face {
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     answer.fields.append(.contentType, codec == .json ? "application/json" : "application/proto")
     answer.body.append(message.buffer)
-    if case .connectGet = request { answer.fields.append(.vary, "Accept-Encoding") }
+    if case .connectGet = asked { answer.fields.append(.vary, "Accept-Encoding") }
     call.compress(answer)
   }
 
@@ -101,7 +105,7 @@ struct ConnectFace: Face {
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     for header in error.headers { answer.fields.append(header.name, header.value) }
-    if case .connectStreaming(let codec) = request, error.httpStatus == nil {
+    if case .connectStreaming(let codec) = asked, error.httpStatus == nil {
       // A streaming answer is always 200; its error stands in the end-of-stream message.
       answer.status = 200
       answer.fields.append(.contentType, codec == .json ? "application/connect+json" : "application/connect+proto")

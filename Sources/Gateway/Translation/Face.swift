@@ -20,6 +20,10 @@ enum FaceKind: UInt8 {
 /// One file for each protocol. A face never knows which backend answers.
 protocol Face {
   var kind: FaceKind { get }
+  /// The binding that a REST caller used: an index into ``Route/bindings``.
+  var binding: Int? { get }
+  /// What a Connect caller asked for.
+  var request: ProcedureRequest? { get }
 
   /// Checks what can be refused by the head alone: versions, media types, codings.
   func checkHead(_ call: Call) throws(RPCError)

@@ -47,7 +47,7 @@ enum PassThrough {
   /// Cleans an upstream's answer for the caller. Hop-by-hop fields were removed when it was read.
   static func prepareReply(_ head: ResponseHead, for call: Call) {
     if call.plans.snapshot.configuration.via { head.fields.append(.via, "1.1 turnout") }
-    guard let face = call.face as? ConnectFace, case .connectGet = face.request else { return }
+    guard call.face.request == .connectGet else { return }
     if !head.fields.contains(.vary) { head.fields.append(.vary, "Accept-Encoding") }
   }
 

@@ -6,9 +6,13 @@ import RPC
 
 /// A caller that uses the REST binding of a route.
 struct RESTFace: Face {
-  let binding: Int
+  private let number: Int
+
+  init(binding: Int) { number = binding }
 
   var kind: FaceKind { .rest }
+  var binding: Int? { number }
+  var request: ProcedureRequest? { nil }
 
   func checkHead(_ call: Call) throws(RPCError) {}
 
@@ -38,7 +42,7 @@ struct RESTFace: Face {
     _ call: Call, _ route: Route, _ path: Span<UInt8>, _ query: Span<UInt8>, _ type: Span<UInt8>?,
     _ body: Span<UInt8>, _ unknown: inout [String], _ payload: Payload
   ) throws(RPCError) {
-    try route.bindings[binding].decodeRequest(
+    try route.bindings[number].decodeRequest(
       path: path, captures: call.captures, query: query, contentType: type, body: body, unknown: &unknown,
       into: &payload.buffer)
   }
@@ -48,7 +52,7 @@ struct RESTFace: Face {
     let message = try payload.converted(to: .proto, call)
     answer.status = route.plan.settings.successStatus
     let type = try message.withSpan { (wire) throws(RPCError) in
-      try route.plan.bindings[binding].encodeResponse(
+      try route.plan.bindings[number].encodeResponse(
         wire, envelope: route.plan.settings.envelope, into: &answer.body)
     }
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)

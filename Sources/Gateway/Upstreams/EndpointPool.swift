@@ -109,8 +109,8 @@ final class EndpointPool {
     resolving.append(attempt)
     guard !isResolving else { return }
     isResolving = true
-    worker.loop.resolver.resolve(host: identity.host, port: identity.port) { [weak self] result in
-      self?.resolved(result)
+    worker.loop.resolver.resolve(host: identity.host, port: identity.port) { [self] result in
+      resolved(result)
     }
   }
 

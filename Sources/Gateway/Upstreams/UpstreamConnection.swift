@@ -46,7 +46,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   private var isFlushing = false
   private var isProcessing = false
   private var wasCongested = false
-  private lazy var timer = Timer(loop: worker.loop) { [weak self] in self?.timeIsUp() }
+  private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
   init(endpoint: EndpointPool, worker: Worker, socket: consuming Socket, attempt: Attempt) throws(SystemError) {
     self.endpoint = endpoint
@@ -161,9 +161,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     case .idle: close()
     case .active:
       if readiness.contains(.writable) { flush() }
-      if !readsPaused || readiness.contains(.hangUp) || readiness.contains(.error) {
-        if !readiness.isDisjoint(with: [.readable, .hangUp, .error]), state == .active { readOnce() }
-      }
+      let gone = readiness.meets(.broken)
+      if gone || readiness.contains(.readable) && !readsPaused, state == .active { readOnce() }
     case .closed: break
     }
   }

@@ -22,10 +22,11 @@ enum ByteScan {
       // Letters, digits and the hyphen in bulk; the other token bytes are rare and looked up one by one.
       while bytes.count &- index >= 16 {
         let vector = load(bytes, index)
-        let letters = ((vector | Vector(repeating: 0x20)) &- Vector(repeating: 97)) .< Vector(repeating: 26)
-        let digits = (vector &- Vector(repeating: 48)) .< Vector(repeating: 10)
-        let hyphens = vector .== Vector(repeating: 0x2D)
-        let stop = first(.!(letters .| digits .| hyphens))
+        let letters = isBelow((vector | Vector(repeating: 0x20)) &- Vector(repeating: 97), 26)
+        let digits = isBelow(vector &- Vector(repeating: 48), 10)
+        let hyphens: Mask = vector .== Vector(repeating: 0x2D)
+        let plain: Mask = letters .| digits .| hyphens
+        let stop = first(.!plain)
         index &+= stop
         if stop < 16 { break }
       }
@@ -40,7 +41,9 @@ enum ByteScan {
     while true {
       while bytes.count &- index >= 16 {
         let vector = load(bytes, index)
-        let stop = first((vector .< Vector(repeating: 0x20)) .| (vector .== Vector(repeating: 0x7F)))
+        let deletes: Mask = vector .== Vector(repeating: 0x7F)
+        let controls: Mask = isBelow(vector, 0x20)
+        let stop = first(controls .| deletes)
         index &+= stop
         if stop < 16 { break }
       }
@@ -55,9 +58,11 @@ enum ByteScan {
     while true {
       while bytes.count &- index >= 16 {
         let vector = load(bytes, index)
-        let invisible = (vector &- Vector(repeating: 0x21)) .> Vector(repeating: 0x5D)
-        let special = (vector .== Vector(repeating: 0x23)) .| (vector .== Vector(repeating: 0x3F))
-        let stop = first(invisible .| special)
+        let visible = isBelow(vector &- Vector(repeating: 0x21), 0x5E)
+        let fragments: Mask = vector .== Vector(repeating: 0x23)
+        let queries: Mask = vector .== Vector(repeating: 0x3F)
+        let special: Mask = fragments .| queries
+        let stop = first(.!visible .| special)
         index &+= stop
         if stop < 16 { return index }
       }
@@ -74,6 +79,14 @@ enum ByteScan {
   @inline(__always)
   private static func load(_ bytes: Span<UInt8>, _ index: Int) -> Vector {
     unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: Vector.self)
+  }
+
+  /// Lanes below a bound. There is one instruction for signed bytes and none for unsigned ones, for which Swift makes a
+  /// loop over the lanes: so both sides are shifted by half the range.
+  @inline(__always)
+  private static func isBelow(_ vector: Vector, _ bound: UInt8) -> Mask {
+    let shifted = unsafe unsafeBitCast(vector ^ Vector(repeating: 0x80), to: SIMD16<Int8>.self)
+    return shifted .< SIMD16<Int8>(repeating: Int8(bitPattern: bound ^ 0x80))
   }
 
   /// The first lane that is set, or 16. Swift has no movemask: the mask is read as two words.

@@ -20,7 +20,8 @@ struct KeySet {
 
   /// A hash of all bytes in which an accidental collision is as good as impossible.
   static func hash(_ bytes: Span<UInt8>) -> UInt64 {
-    var state: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
+    // The length spreads over all bits, so that no word of a key can undo it.
+    var state = (UInt64(truncatingIfNeeded: bytes.count) &+ 1) &* 0x9E37_79B9_7F4A_7C15
     var index = 0
     while index < bytes.count {
       let word = bytes.word(at: index, length: 8)

@@ -174,7 +174,8 @@ struct MessageEncoder: ~Escapable {
       if seen.contains(Int(field.index)) || field.isExtension || field.oneof >= 0 { continue }
       if omit != 0, isOmitted(field, omit, level) { continue }
       if field.shape == .singular && field.hasPresence {
-        guard profile.unsetAsNull else { continue }
+        // `null` would be a value of a `Value`.
+        guard profile.unsetAsNull, !field.kind.acceptsNull else { continue }
         name(field, into: &output)
         output.append("null")
       } else if profile.emitDefaults {

@@ -1,6 +1,9 @@
 import Bytes
 
 extension JSONCursor {
+  private typealias Block = SIMD16<UInt8>
+  private typealias Mask = SIMDMask<SIMD16<Int8>>
+
   /// Where a run of plain string bytes ends, and whether some of it is not ASCII.
   @inline(__always)
   func plainRun(from start: Int) -> (end: Int, isASCII: Bool) {
@@ -8,10 +11,13 @@ extension JSONCursor {
     var seen: UInt8 = 0
     let count = json.count
     while count &- at >= 16 {
-      let block = unsafe json.bytes.unsafeLoadUnaligned(fromByteOffset: at, as: SIMD16<UInt8>.self)
-      let stops =
-        (block .== SIMD16(repeating: 0x22)) .| (block .== SIMD16(repeating: 0x5C))
-        .| (block .< SIMD16(repeating: 0x20))
+      let block = unsafe json.bytes.unsafeLoadUnaligned(fromByteOffset: at, as: Block.self)
+      // Each comparison with its type spelt out: written as one expression, or with the unsigned `.<`, they become
+      // loops over the lanes instead of one instruction each.
+      let quotes: Mask = block .== Block(repeating: 0x22)
+      let backslashes: Mask = block .== Block(repeating: 0x5C)
+      let controls: Mask = (block & Block(repeating: 0xE0)) .== Block(repeating: 0)
+      let stops: Mask = quotes .| backslashes .| controls
       let high = unsafe unsafeBitCast(block, to: SIMD2<UInt64>.self)
       let mask = unsafe unsafeBitCast(stops, to: SIMD2<UInt64>.self)
       if mask[0] | mask[1] != 0 {
