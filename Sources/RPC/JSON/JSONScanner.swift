@@ -47,14 +47,14 @@ package struct JSONScanner: ~Escapable {
 
   @_lifetime(self: copy self)
   package mutating func expect(_ byte: UInt8) throws(JSONFault) {
-    if !take(byte) { throw JSONFault() }
+    if !take(byte) { throw JSONFault("\"\(Unicode.Scalar(byte))\" is expected") }
   }
 
   /// Nothing but blanks may be left.
   @_lifetime(self: copy self)
   package mutating func finish() throws(JSONFault) {
     _ = peek()
-    if index < bytes.count { throw JSONFault() }
+    if index < bytes.count { throw JSONFault("nothing may follow the JSON value") }
   }
 
   /// Moves to the value of an open object's next member.
@@ -65,7 +65,7 @@ package struct JSONScanner: ~Escapable {
     if take(UInt8(ascii: "}")) { return nil }
     if !isFirst { try expect(UInt8(ascii: ",")) }
     isFirst = false
-    guard peek() == UInt8(ascii: "\"") else { throw JSONFault() }
+    guard peek() == UInt8(ascii: "\"") else { throw JSONFault("a member name in quotes is expected") }
     let name = try string()
     try expect(UInt8(ascii: ":"))
     return name

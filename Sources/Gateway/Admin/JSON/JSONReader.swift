@@ -20,6 +20,8 @@ private struct JSONReader: ~Escapable {
 
   @_lifetime(self: copy self)
   mutating func read() throws(JSONFault) -> JSONValue {
+    _ = scanner.peek()
+    if scanner.index == scanner.bytes.count { throw JSONFault("the text is empty where JSON is expected") }
     let value = try value(depth: 0)
     try scanner.finish()
     return value
@@ -27,8 +29,11 @@ private struct JSONReader: ~Escapable {
 
   @_lifetime(self: copy self)
   private mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
-    guard depth <= Self.maximumDepth else { throw JSONFault("deeper than \(Self.maximumDepth) levels") }
     var isFirst = true
+    let next = scanner.peek()
+    if depth == Self.maximumDepth, next == UInt8(ascii: "{") || next == UInt8(ascii: "[") {
+      throw JSONFault("deeper than \(Self.maximumDepth) levels")
+    }
     if scanner.take(UInt8(ascii: "{")) {
       var members: [JSONValue.Member] = []
       var names: Set<String> = []
@@ -43,7 +48,7 @@ private struct JSONReader: ~Escapable {
       while try scanner.nextElement(&isFirst) { elements.append(try value(depth: depth + 1)) }
       return .array(elements)
     }
-    if scanner.peek() == UInt8(ascii: "\"") { return .string(try scanner.string()) }
+    if next == UInt8(ascii: "\"") { return .string(try scanner.string()) }
     switch try scanner.bareWord() {
     case "true": return true
     case "false": return false
