@@ -22,7 +22,9 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     case tunnel
   }
 
-  unowned let endpoint: EndpointPool
+  /// Held: after a reload has taken the endpoint out, the last exchanges on it still end here. ``close()`` lets the
+  /// connection go from there, so that this is no cycle for longer than that.
+  let endpoint: EndpointPool
   private let worker: Worker
   private var socket: Socket?
   private var registration: Registration?
