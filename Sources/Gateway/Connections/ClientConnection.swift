@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import Metrics
 
 /// One HTTP/1.x connection of a client: reads requests one after the other and carries one call at a time.
 ///
@@ -22,7 +23,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   }
 
   let worker: Worker
-  let listener: ListenerState
+  /// Of its listener; the listener itself may go before its connections, and its socket must be closed then.
+  let openConnections: Gauge
   let remoteAddress: SocketAddress
   /// Place in the worker's table.
   var slot = -1
@@ -65,11 +67,11 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   // Not weak: a weak reference would send every count of this object through a side table. The timer dies with it.
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  init(worker: Worker, listener: ListenerState, socket: consuming Socket, remoteAddress: SocketAddress)
+  init(worker: Worker, openConnections: Gauge, socket: consuming Socket, remoteAddress: SocketAddress)
     throws(SystemError)
   {
     self.worker = worker
-    self.listener = listener
+    self.openConnections = openConnections
     self.remoteAddress = remoteAddress
     parser = RequestHeadParser(limits: worker.headLimits)
     reader = BodyReader(framing: .none, limits: worker.headLimits)

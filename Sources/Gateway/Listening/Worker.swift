@@ -100,7 +100,8 @@ final class Worker {
 
   func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
     do {
-      let connection = try ClientConnection(worker: self, listener: listener, socket: socket, remoteAddress: peer)
+      let connection = try ClientConnection(
+        worker: self, openConnections: listener.connections, socket: socket, remoteAddress: peer)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
         connections[slot] = connection
@@ -120,7 +121,7 @@ final class Worker {
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
     shared.connections.subtract(1, ordering: .relaxed)
-    connection.listener.connections.add(-1, shard: index)
+    connection.openConnections.add(-1, shard: index)
     endIfDrained()
   }
 
