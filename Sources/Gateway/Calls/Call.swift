@@ -174,7 +174,7 @@ final class Call {
       fail(RPCError(.unavailable, "no upstream is configured for stage \(decision.stage.rawValue)"))
       return
     }
-    if decision.shadows { ShadowObserver.launch(for: self, route: route) }
+    if decision.shadows, onRequest == nil { ShadowObserver.launch(for: self, route: route) }
     do {
       if try passesThrough(route.plan, decision.side, upstream) {
         pass(to: upstream)
