@@ -201,6 +201,14 @@ final class RunningGateway: Sendable {
   private func publishStages(_ snapshot: Snapshot) {
     shared.stages.publish(
       snapshot.routes.map { (procedure: "\($0.service)/\($0.method)", configured: $0.settings.stage) })
+    for route in snapshot.routes where !route.canServe(route.stage.stage) {
+      let set = route.stage.stage
+      route.stage.stage = route.settings.stage
+      shared.log.write(
+        .warning,
+        "the stage of \(route.service)/\(route.method), \(set.rawValue), has no upstream any more; "
+          + "it is \(route.settings.stage.rawValue) again")
+    }
   }
 
   /// What only a restart changes; said, so that nobody waits for it.
