@@ -218,6 +218,6 @@ final class Call {
     state = .gathering
     if case .length(let length) = requestFraming, length > worker.limits.message { throw tooLarge() }
     client?.startReceiving()
-    if !hasRequestBody, requestFraming == .none { try ask() }
+    if !hasRequestBody { try ask() }
   }
 }

@@ -70,6 +70,8 @@ extension ClientConnection {
   /// The head is there: finds out what it asks for and begins the call.
   private func beginCall() throws(HTTP1Error) {
     let framing = try MessageFraming.ofRequest(head)
+    // There is nothing to receive of an empty body, so nothing would come to wake a call that waits for it.
+    let isEmpty = framing == .none || framing == .length(0)
     options = HopByHop.remove(from: head.fields)
     requests += 1
     sentHead = false
@@ -78,11 +80,11 @@ extension ClientConnection {
     closesAfterAnswer =
       head.version == .http10 || !ConnectionPersistence.isPersistent(version: head.version, options: options)
       || limit > 0 && requests >= limit || isPastItsAge
-    reader = BodyReader(framing: framing, limits: worker.headLimits)
+    reader = BodyReader(framing: isEmpty ? .none : framing, limits: worker.headLimits)
     trailers.removeAll()
-    owesContinue = options.expectsContinue && framing != .none
+    owesContinue = options.expectsContinue && !isEmpty
     mayReceive = false
-    phase = framing == .none ? .reply : .body
+    phase = isEmpty ? .reply : .body
     let call = worker.makeCall(client: self, head: head, options: options, framing: framing)
     self.call = call
     call.begin()
