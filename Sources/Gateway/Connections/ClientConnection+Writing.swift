@@ -47,6 +47,8 @@ extension ClientConnection: ClientStream {
 
   func abort() {
     call = nil
+    // Where the end of the connection is the end of the body, an orderly end would look like a whole answer.
+    if answerFraming == .untilClose { socket?.resetAtEnd() }
     close()
   }
 
