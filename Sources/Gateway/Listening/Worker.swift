@@ -180,6 +180,12 @@ final class Worker {
     endIfDrained()
   }
 
+  /// Closes what copies still wait for: when the loop has stopped nobody counts their answers.
+  func closeUpstreams() {
+    for shadow in shadows.values { shadow.cancel() }
+    for pool in endpoints.values { pool.closeIdle() }
+  }
+
   private func endIfDrained() {
     guard isDraining, connections.allSatisfy({ $0 == nil }) else { return }
     drainTimer.cancel()

@@ -20,6 +20,9 @@ struct WorkerThread: Sendable {
         loop.resident = worker
         for listener in listeners { worker.open(listener) }
         loop.run()
+        worker.closeUpstreams()
+        // They hold each other.
+        loop.resident = nil
       } catch {
         shared.log.write(.error, "loop \(index) cannot run: \(error)")
       }

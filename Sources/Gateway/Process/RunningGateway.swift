@@ -91,18 +91,22 @@ final class RunningGateway: Sendable {
       shared.accessLogs.report()
     }
     publishStages(snapshot)
-    var workers: [WorkerThread] = []
+    // Before the workers: a taken port must not leave a gateway behind that serves half.
+    let servers = try openServers(snapshot.configuration)
+    state.withLock { $0.servers = servers }
     for index in 0..<count {
       ended.enter()
-      workers.append(
-        try WorkerThread.start(index: index, shared: shared, snapshot: snapshot, listeners: listeners) { [ended] in
-          ended.leave()
-        })
-    }
-    let servers = try openServers(snapshot.configuration)
-    state.withLock {
-      $0.workers = workers
-      $0.servers = servers
+      do throws(SystemError) {
+        let worker = try WorkerThread.start(
+          index: index, shared: shared, snapshot: snapshot, listeners: listeners
+        ) { [ended] in ended.leave() }
+        state.withLock { $0.workers.append(worker) }
+      } catch {
+        ended.leave()
+        drain()
+        waitUntilEnded()
+        throw error
+      }
     }
     watchFiles(snapshot.configuration)
   }
@@ -116,7 +120,13 @@ final class RunningGateway: Sendable {
     }
     if let probes = configuration.probes {
       let handler = AdminHandler(role: .probes, control: self)
-      servers.append(try LocalServer(address: SocketAddress(probes), name: "probes") { handler.respond(to: $0) })
+      do throws(SystemError) {
+        servers.append(try LocalServer(address: SocketAddress(probes), name: "probes") { handler.respond(to: $0) })
+      } catch {
+        for server in servers { server.stop() }
+        for server in servers { server.join() }
+        throw error
+      }
     }
     return servers
   }
@@ -262,6 +272,12 @@ final class RunningGateway: Sendable {
     for worker in workers { worker.join() }
     for server in servers { server.stop() }
     for server in servers { server.join() }
+    // They hold this object by their handlers.
+    state.withLock { state in
+      state.servers = []
+      state.workers = []
+      state.watcher = nil
+    }
     shared.accessLogs.flush()
     shared.log.write(.info, "ended")
     shared.log.flush()
