@@ -141,6 +141,9 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   /// The process is to end: an idle connection goes at once, a busy one says so in its answer.
   func drain() {
+    guard isIdle else { return }
+    // A request that has arrived and was not yet read is answered.
+    ready([.readable])
     if isIdle { close() }
   }
 }
