@@ -16,7 +16,7 @@ final class Worker {
   private(set) var plans: LoopSnapshot
   private let router = Router()
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
-  private var connections: [ClientConnection?] = []
+  private(set) var connections: [ClientConnection?] = []
   private var freeSlots: [Int] = []
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]

@@ -26,23 +26,34 @@ final class RunningGateway: Sendable {
   private let changes = DispatchQueue(label: "changes")
   private let ended = DispatchGroup()
 
-  private init(configPath: String, shared: GatewayShared, state: consuming sending State) {
+  /// Run after those of the configuration, in every snapshot.
+  private let interceptors: [any Interceptor]
+
+  private init(
+    configPath: String, shared: GatewayShared, interceptors: [any Interceptor], state: consuming sending State
+  ) {
     self.configPath = configPath
     self.shared = shared
+    self.interceptors = interceptors
     self.state = Mutex(state)
   }
 
   // MARK: Starting
 
-  static func start(configPath: String) -> Result<RunningGateway, ProgramFailure> {
+  /// - Parameters:
+  ///   - interceptors: run after those of the configuration.
+  ///   - logTarget: where the process's own log goes.
+  static func start(
+    configPath: String, interceptors: [any Interceptor] = [], logTarget: LogSink.Target = .standardError
+  ) -> Result<RunningGateway, ProgramFailure> {
     let (configuration, faults) = ConfigurationLoader.load(path: configPath)
     guard let configuration else { return .failure(.configuration(faults)) }
     do throws(SystemError) {
       let workers = configuration.workers ?? Processors.available
       let metrics = GatewayMetrics(shards: workers)
-      let log = GatewayLog(sink: try LogSink(.standardError), format: configuration.log)
+      let log = GatewayLog(sink: try LogSink(logTarget), format: configuration.log)
       let shared = GatewayShared(metrics: metrics, log: log)
-      let (snapshot, more) = compile(configuration, shared, generation: 1)
+      let (snapshot, more) = compile(configuration, shared, interceptors, generation: 1)
       let diagnostics = faults + more
       guard let snapshot else { return .failure(.configuration(diagnostics)) }
       for diagnostic in diagnostics { log.write(.warning, "\(diagnostic)") }
@@ -51,7 +62,8 @@ final class RunningGateway: Sendable {
         listeners[listener.address] = try open(listener.address, metrics)
       }
       let gateway = RunningGateway(
-        configPath: configPath, shared: shared, state: State(snapshot: snapshot, listeners: listeners))
+        configPath: configPath, shared: shared, interceptors: interceptors,
+        state: State(snapshot: snapshot, listeners: listeners))
       try gateway.run(snapshot, Array(listeners.values), workers)
       return .success(gateway)
     } catch {
@@ -67,7 +79,7 @@ final class RunningGateway: Sendable {
 
   /// The interceptors and everything else that a snapshot needs.
   private static func compile(
-    _ configuration: GatewayConfiguration, _ shared: GatewayShared, generation: Int
+    _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     var interceptors: [any Interceptor] = []
     for interceptor in configuration.interceptors {
@@ -82,7 +94,7 @@ final class RunningGateway: Sendable {
       }
     }
     return SnapshotCompiler.compile(
-      configuration, stages: shared.stages, generation: generation, interceptors: interceptors)
+      configuration, stages: shared.stages, generation: generation, interceptors: interceptors + more)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
@@ -167,7 +179,7 @@ final class RunningGateway: Sendable {
     guard let configuration else { return .failed(faults) }
     let position = SourcePosition(file: configPath, line: 1, column: 1)
     if isDraining { return .failed([Diagnostic(at: position, "the gateway is draining")]) }
-    let (snapshot, more) = Self.compile(configuration, shared, generation: old.generation + 1)
+    let (snapshot, more) = Self.compile(configuration, shared, interceptors, generation: old.generation + 1)
     guard let snapshot else { return .failed(faults + more) }
     let known = state.withLock { $0.listeners }
     var listeners: [SocketAddressConfiguration: ListenerState] = [:]
@@ -292,6 +304,11 @@ final class RunningGateway: Sendable {
   }
 
   // MARK: Reading
+
+  /// Runs something on every loop, soon.
+  func onEachLoop(_ job: @escaping @Sendable (Worker) -> Void) {
+    for worker in state.withLock({ $0.workers }) { worker.post(job) }
+  }
 
   var snapshot: Snapshot { state.withLock { $0.snapshot } }
   var isDraining: Bool { state.withLock { $0.isDraining } }
