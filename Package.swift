@@ -61,6 +61,7 @@ let package = Package(
     door("CBrotli", pkgConfig: "libbrotlienc libbrotlidec", package: "libbrotli-dev"),
     door("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
     door("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
+    door("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
     .target(
       name: "CProtoCompiler", cxxSettings: [.unsafeFlags(["-std=c++17"])],
       linkerSettings: [.linkedLibrary("protobuf")]),
@@ -70,6 +71,7 @@ let package = Package(
     parser("HTTPModel", ["Bytes"]),
     library("Diagnostics"),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
+    parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
     parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
     parser("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     parser("RPC", ["Bytes", "HTTPModel"]),
@@ -84,7 +86,7 @@ let package = Package(
     library(
       "Gateway",
       [
-        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
+        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "Compression", "Migration", "Metrics", "EventLoops", "CLinux",
       ]),
     .executableTarget(
@@ -108,6 +110,7 @@ let package = Package(
     tests("Diagnostics"),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
+    tests("HTTP2", ["Bytes", "HTTPModel"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
@@ -119,7 +122,7 @@ let package = Package(
     tests("EventLoops", ["Bytes"]),
     tests(
       "Gateway",
-      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
+      ["Bytes", "HTTPModel", "HTTP1", "HTTP2", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )
