@@ -34,11 +34,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   var input = ByteBuffer()
   var output = ByteBuffer()
-  var parser: RequestHeadParser
-  var reader: BodyReader
-  let head = RequestHead()
-  let trailers = FieldBlock()
-  var options = ConnectionOptions()
+  /// Nil while the connection is idle.
+  var incoming: IncomingRequest?
   var call: Call?
   var requests = 0
 
@@ -73,8 +70,6 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     self.worker = worker
     self.listenerConnections = listenerConnections
     self.remoteAddress = remoteAddress
-    parser = RequestHeadParser(limits: worker.headLimits)
-    reader = BodyReader(framing: .none, limits: worker.headLimits)
     let now = worker.loop.now
     openedAt = now
     lastProgress = now
@@ -121,8 +116,10 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     if let registration { worker.loop.deregister(registration) }
     registration = nil
     socket = nil
-    worker.recycle(&input)
-    worker.recycle(&output)
+    worker.discard(&input)
+    worker.discard(&output)
+    // Not back to the pool: who closes may still be reading from it.
+    incoming = nil
     worker.closed(self)
   }
 
