@@ -92,7 +92,7 @@ extension ClientConnection {
     let call = worker.makeCall(client: self, head: head, options: options, framing: framing)
     self.call = call
     call.begin()
-    if let deadline = self.call?.deadline { arm(deadline) }
+    if let call = self.call { arm(call.deadline ?? lastProgress + worker.timeouts.streamIdle) }
   }
 
   private var isPastItsAge: Bool {

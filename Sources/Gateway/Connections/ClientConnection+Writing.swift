@@ -56,7 +56,7 @@ extension ClientConnection: ClientStream {
   func callEnded() {
     call = nil
     switch phase {
-    case .reply where !closesAfterAnswer:
+    case .reply where !closesAfterAnswer && !worker.isDraining:
       phase = .head
       if let incoming { worker.give(incoming) }
       incoming = nil
