@@ -26,14 +26,25 @@ extension ClientConnection {
       worker.give(buffer)
     } else {
       swap(&buffer, &input)
-      if phase == .reply { setReadsPaused(input.count > Self.readAhead) }
+    }
+    boundReadingAhead()
+  }
+
+  /// Who sends ahead of what can be handled waits: of the answers that it does not read, of the call that runs, of the
+  /// decision about its body.
+  private func boundReadingAhead() {
+    switch phase {
+    case .reply: setReadsPaused(input.count > Self.readAhead)
+    case .head: setReadsPaused(isCongested && input.count > Self.readAhead)
+    case .body where !mayReceive: setReadsPaused(input.count > Self.readAhead)
+    case .body, .tunnel, .discard, .closed: break
     }
   }
 
   private func step(_ buffer: inout ByteBuffer) throws(HTTP1Error) -> Bool {
     switch phase {
     case .head:
-      guard !buffer.isEmpty else { return false }
+      guard !buffer.isEmpty, !isCongested else { return false }
       if !parser.hasBegun { requestBegins() }
       guard try parser.parse(&buffer, into: head) else { return false }
       try beginCall()
@@ -80,7 +91,8 @@ extension ClientConnection {
       || limit > 0 && requests >= limit || isPastItsAge
     reader = BodyReader(framing: framing, limits: worker.headLimits)
     trailers.removeAll()
-    owesContinue = options.expectsContinue && framing != .none
+    // An HTTP/1.0 client does not know interim answers (RFC 9110 section 10.1.1).
+    owesContinue = options.expectsContinue && framing != .none && head.version != .http10
     mayReceive = false
     phase = framing == .none ? .reply : .body
     let call = worker.makeCall(client: self, head: head, options: options, framing: framing)
@@ -97,6 +109,7 @@ extension ClientConnection {
   /// Answers what is no acceptable HTTP: in JSON, and the connection ends.
   private func refuse(_ error: HTTP1Error) {
     worker.metrics.malformed(error, shard: worker.index)
+    lingers = true
     if let call {
       // The body went wrong under a running call.
       call.clientBroke(RPCError(.invalidArgument, error.reason, httpStatus: error.status))
@@ -121,6 +134,7 @@ extension ClientConnection {
     guard !mayReceive else { return }
     mayReceive = true
     guard phase == .body else { return }
+    setReadsPaused(false)
     if owesContinue {
       owesContinue = false
       output.append("HTTP/1.1 100 Continue\r\n\r\n")
@@ -151,6 +165,7 @@ extension ClientConnection {
   func becomeTunnel() {
     phase = .tunnel
     mayReceive = true
+    setReadsPaused(false)
     if !isProcessing { processLater() }
   }
 }

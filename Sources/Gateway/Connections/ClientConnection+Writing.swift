@@ -25,7 +25,8 @@ extension ClientConnection: ClientStream {
     if worker.isDraining || endsCall && phase == .body { closesAfterAnswer = true }
     answerFraming = framing
     let shown: BodyFraming = suppressesBody && framing == .untilClose ? .none : framing
-    HeadWriter.response(status: status, fields: fields, framing: shown, closing: closesAfterAnswer, into: &output)
+    HeadWriter.response(
+      status: status, fields: fields, framing: shown, closing: closesAfterAnswer && status != 101, into: &output)
     scheduleFlush()
   }
 
@@ -47,6 +48,8 @@ extension ClientConnection: ClientStream {
 
   func abort() {
     call = nil
+    // An answer that ends with its connection would look whole.
+    if sentHead { socket?.resetAtEnd() }
     close()
   }
 
@@ -54,7 +57,7 @@ extension ClientConnection: ClientStream {
   func callEnded() {
     call = nil
     switch phase {
-    case .reply where !closesAfterAnswer:
+    case .reply where !closesAfterAnswer && !worker.isDraining:
       phase = .head
       parser = RequestHeadParser(limits: worker.headLimits)
       head.removeAll()
@@ -72,7 +75,8 @@ extension ClientConnection: ClientStream {
     guard phase != .closed else { return }
     phase = .discard
     setReadsPaused(false)
-    arm(worker.loop.now + Self.lingering)
+    lastProgress = worker.loop.now
+    arm(lastProgress + worker.timeouts.streamIdle)
     scheduleFlush()
   }
 
@@ -107,7 +111,8 @@ extension ClientConnection: ClientStream {
       call?.clientDrained()
     }
     guard phase != .closed else { return }
-    if !blocked {
+    // Asked anew: room at the client may have brought more.
+    if output.isEmpty {
       worker.recycle(&output)
       if phase == .discard { finishWriting() }
     }
@@ -115,8 +120,12 @@ extension ClientConnection: ClientStream {
   }
 
   private func finishWriting() {
-    guard reader.isComplete, input.isEmpty else {
+    guard lingersUntil == nil else { return }
+    guard reader.isComplete, input.isEmpty, !lingers else {
       socket?.shutdownWriting()
+      let end = worker.loop.now + Self.lingering
+      lingersUntil = end
+      arm(end)
       return
     }
     close()

@@ -54,6 +54,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   var suppressesBody = false
   var closesAfterAnswer = false
   var sentHead = false
+  /// Whether more is to be expected of a client that was refused.
+  var lingers = false
 
   // Times.
   let openedAt: Instant
@@ -61,6 +63,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   var requestStartedAt: Instant
   var rateWindowStart: Instant
   var rateWindowBytes = 0
+  /// Until when bytes are dropped after the last answer; nil before that is written.
+  var lingersUntil: Instant?
   var timerAt: Instant?
   // Not weak: a weak reference would send every count of this object through a side table. The timer dies with it.
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
@@ -85,7 +89,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   }
 
   /// Whether no request is under way, not even its first byte.
-  var isIdle: Bool { phase == .head && input.isEmpty && output.isEmpty }
+  private var isIdle: Bool { phase == .head && input.isEmpty }
 
   // MARK: Readiness
 
@@ -94,10 +98,14 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     guard phase != .closed else { return }
     let gone = readiness.meets(.broken)
     guard readiness.contains(.readable) || gone, !readsPaused || gone else { return }
+    receive()
+  }
+
+  private func receive() {
     worker.lendBuffer(to: &input)
     switch socket?.read(into: &input, room: worker.readRoom) ?? .closed {
     case .transferred:
-      lastProgress = worker.loop.now
+      if phase != .discard { lastProgress = worker.loop.now }
       process()
     case .wouldBlock: worker.recycle(&input)
     case .closed, .failed: clientLeft()
@@ -139,6 +147,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   /// The process is to end: an idle connection goes at once, a busy one says so in its answer.
   func drain() {
-    if isIdle { close() }
+    // A request that the kernel has already is not to be lost.
+    if isIdle { receive() }
+    if isIdle { endAfterFlush() }
   }
 }
