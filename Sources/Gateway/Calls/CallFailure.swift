@@ -22,6 +22,8 @@ struct UpstreamFailure: Error {
   var kind: Kind
   /// For the log.
   var reason: String
+  /// Whether no byte of the request had left, so that nobody can have acted on it.
+  var nothingSent = false
   /// Whether bytes of an answer had come.
   var answerBegun = false
 
