@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import Metrics
 
 /// One HTTP/1.x connection of a client: reads requests one after the other and carries one call at a time.
 ///
@@ -22,7 +23,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   }
 
   let worker: Worker
-  let listener: ListenerState
+  /// The gauge of the listener that it came in on; not the listener, whose descriptor is to close when it is taken out.
+  let listenerConnections: Gauge
   let remoteAddress: SocketAddress
   /// Place in the worker's table.
   var slot = -1
@@ -32,11 +34,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   var input = ByteBuffer()
   var output = ByteBuffer()
-  var parser: RequestHeadParser
-  var reader: BodyReader
-  let head = RequestHead()
-  let trailers = FieldBlock()
-  var options = ConnectionOptions()
+  /// Nil while the connection is idle.
+  var incoming: IncomingRequest?
   var call: Call?
   var requests = 0
 
@@ -65,14 +64,12 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   // Not weak: a weak reference would send every count of this object through a side table. The timer dies with it.
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  init(worker: Worker, listener: ListenerState, socket: consuming Socket, remoteAddress: SocketAddress)
-    throws(SystemError)
-  {
+  init(
+    worker: Worker, listenerConnections: Gauge, socket: consuming Socket, remoteAddress: SocketAddress
+  ) throws(SystemError) {
     self.worker = worker
-    self.listener = listener
+    self.listenerConnections = listenerConnections
     self.remoteAddress = remoteAddress
-    parser = RequestHeadParser(limits: worker.headLimits)
-    reader = BodyReader(framing: .none, limits: worker.headLimits)
     let now = worker.loop.now
     openedAt = now
     lastProgress = now
@@ -119,8 +116,10 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     if let registration { worker.loop.deregister(registration) }
     registration = nil
     socket = nil
-    worker.recycle(&input)
-    worker.recycle(&output)
+    worker.discard(&input)
+    worker.discard(&output)
+    // Not back to the pool: who closes may still be reading from it.
+    incoming = nil
     worker.closed(self)
   }
 

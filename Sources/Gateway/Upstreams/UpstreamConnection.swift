@@ -45,6 +45,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   private var wantsWritable = false
   private var isFlushing = false
   private var isProcessing = false
+  /// Whether the last read brought so much that the next one gets a big buffer.
+  private var isBulk = false
   private var wasCongested = false
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
@@ -147,7 +149,10 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
       updateInterest()
     }
     if !blocked { worker.recycle(&output) }
-    if wasCongested, output.count <= Watermark.low {
+    if blocked, !wasCongested {
+      wasCongested = true
+      attempt?.congested()
+    } else if wasCongested, !blocked {
       wasCongested = false
       attempt?.drained()
     }
@@ -183,10 +188,12 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   }
 
   private func readOnce() {
-    worker.lendBuffer(to: &input)
+    if isBulk { worker.lendBulkBuffer(to: &input) } else { worker.lendBuffer(to: &input) }
     let outcome = socket?.read(into: &input, room: worker.readRoom) ?? .closed
     switch outcome {
-    case .transferred: process()
+    case .transferred(let count):
+      isBulk = count >= worker.bulkThreshold
+      process()
     case .wouldBlock: worker.recycle(&input)
     case .closed: inputClosed()
     case .failed(let error): fail(.closed, "reading: \(error)")
@@ -351,8 +358,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     if let registration { worker.loop.deregister(registration) }
     registration = nil
     socket = nil
-    worker.recycle(&input)
-    worker.recycle(&output)
+    worker.discard(&input)
+    worker.discard(&output)
     endpoint.closed(self, wasIdle: wasIdle)
   }
 
