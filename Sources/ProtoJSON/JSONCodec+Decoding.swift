@@ -1,4 +1,5 @@
 package import Bytes
+import ProtobufSchema
 
 extension JSONCodec {
   /// Decodes a JSON document into a message and appends its wire bytes.

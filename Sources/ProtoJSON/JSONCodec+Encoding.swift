@@ -1,4 +1,5 @@
 package import Bytes
+import ProtobufSchema
 
 extension JSONCodec {
   /// Writes the wire bytes of a message as JSON.

@@ -1,4 +1,5 @@
 package import Bytes
+import ProtobufSchema
 
 /// Single values as bare text: query parameters and path segments.
 extension JSONCodec {

@@ -1,6 +1,7 @@
 import Bytes
 import Testing
 
+import ProtobufSchema
 @testable import ProtoJSON
 
 @Suite struct RandomTests {

@@ -28,7 +28,7 @@ extension Call: AttemptOwner {
     PassThrough.prepareReply(head, for: self)
     tap?.begin(head)
     if tap == nil { outcome = PassThrough.outcome(ofStatus: head.status) }
-    leaveWithReply()
+    leaveWithReply(head.fields)
     sentHead = true
     client?.sendHead(status: head.status, fields: head.fields, framing: attempt.declaredFraming, endsCall: false)
   }
@@ -38,7 +38,7 @@ extension Call: AttemptOwner {
     sentHead = true
     deadline = nil
     head.fields.append(.connection, "upgrade")
-    leaveWithReply()
+    leaveWithReply(head.fields)
     client?.sendHead(status: 101, fields: head.fields, framing: .none, endsCall: false)
     client?.becomeTunnel()
   }
@@ -129,7 +129,7 @@ extension Call: AttemptOwner {
   }
 
   /// Innermost first, before the head goes out.
-  private func leaveWithReply(_ fields: FieldBlock? = nil) {
-    for interceptor in chain.leaving { interceptor.onReply(self) }
+  private func leaveWithReply(_ fields: FieldBlock) {
+    for interceptor in chain.leaving { interceptor.onReply(self, fields) }
   }
 }

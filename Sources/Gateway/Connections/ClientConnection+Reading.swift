@@ -74,6 +74,8 @@ extension ClientConnection {
   private func beginCall(_ incoming: IncomingRequest) throws(HTTP1Error) {
     let head = incoming.head
     let framing = try MessageFraming.ofRequest(head)
+    // There is nothing to receive of an empty body, so nothing would come to wake a call that waits for it.
+    let isEmpty = framing == .none || framing == .length(0)
     let options = HopByHop.remove(from: head.fields)
     incoming.options = options
     requests += 1
@@ -83,10 +85,10 @@ extension ClientConnection {
     closesAfterAnswer =
       head.version == .http10 || !ConnectionPersistence.isPersistent(version: head.version, options: options)
       || limit > 0 && requests >= limit || isPastItsAge
-    incoming.reader = BodyReader(framing: framing, limits: worker.headLimits)
-    owesContinue = options.expectsContinue && framing != .none
+    incoming.reader = BodyReader(framing: isEmpty ? .none : framing, limits: worker.headLimits)
+    owesContinue = options.expectsContinue && !isEmpty
     mayReceive = false
-    phase = framing == .none ? .reply : .body
+    phase = isEmpty ? .reply : .body
     let call = worker.makeCall(client: self, head: head, options: options, framing: framing)
     self.call = call
     call.begin()

@@ -48,7 +48,7 @@ extension ClientConnection: ClientStream {
   func abort() {
     call = nil
     // A body that ends with the connection would look whole.
-    if sentHead, answerFraming == .untilClose { socket?.resetAtEnd() }
+    if sentHead, answerFraming == .untilClose { transport?.resetAtEnd() }
     close()
   }
 
@@ -88,7 +88,7 @@ extension ClientConnection: ClientStream {
     isFlushing = false
     guard phase != .closed else { return }
     if !output.isEmpty {
-      switch socket?.write(from: &output) ?? .closed {
+      switch transport?.write(from: &output) ?? .closed {
       case .transferred: lastProgress = worker.loop.now
       case .wouldBlock: break
       case .closed, .failed:
@@ -123,7 +123,7 @@ extension ClientConnection: ClientStream {
 
   private func finishWriting() {
     guard incoming?.reader.isComplete != false, input.isEmpty else {
-      socket?.shutdownWriting()
+      transport?.shutdownWriting()
       return
     }
     close()

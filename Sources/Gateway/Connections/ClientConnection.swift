@@ -28,7 +28,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   let remoteAddress: SocketAddress
   /// Place in the worker's table.
   var slot = -1
-  var socket: Socket?
+  var transport: Transport?
   var registration: Registration?
   var phase = Phase.head
 
@@ -76,7 +76,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     requestStartedAt = now
     rateWindowStart = now
     let descriptor = socket.descriptor
-    self.socket = consume socket
+    transport = Transport(socket)
     registration = try worker.loop.register(descriptor, [.readable], handler: self)
     arm(now + worker.timeouts.idle)
   }
@@ -92,7 +92,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     let gone = readiness.meets(.broken)
     guard readiness.contains(.readable) || gone, !readsPaused || gone else { return }
     worker.lendBuffer(to: &input)
-    switch socket?.read(into: &input, room: worker.readRoom) ?? .closed {
+    switch transport?.read(into: &input, room: worker.readRoom) ?? .closed {
     case .transferred:
       lastProgress = worker.loop.now
       process()
@@ -115,7 +115,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     timer.cancel()
     if let registration { worker.loop.deregister(registration) }
     registration = nil
-    socket = nil
+    transport = nil
     worker.discard(&input)
     worker.discard(&output)
     // Not back to the pool: who closes may still be reading from it.
@@ -138,6 +138,9 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   /// The process is to end: an idle connection goes at once, a busy one says so in its answer.
   func drain() {
+    guard isIdle else { return }
+    // A request that has arrived and was not yet read is answered.
+    ready([.readable])
     if isIdle { close() }
   }
 }

@@ -16,7 +16,7 @@ final class Worker {
   private(set) var plans: LoopSnapshot
   private let router = Router()
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
-  private var connections: [ClientConnection?] = []
+  private(set) var connections: [ClientConnection?] = []
   private var freeSlots: [Int] = []
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
@@ -184,6 +184,12 @@ final class Worker {
       call?.clientLeft()
     }
     endIfDrained()
+  }
+
+  /// Closes what copies still wait for: when the loop has stopped nobody counts their answers.
+  func closeUpstreams() {
+    for shadow in shadows.values { shadow.cancel() }
+    for pool in endpoints.values { pool.closeIdle() }
   }
 
   private func endIfDrained() {

@@ -25,6 +25,9 @@ struct WorkerThread: Sendable {
         let worker = Worker(index: index, loop: loop, shared: shared, snapshot: snapshot)
         loop.resident = worker
         loop.run()
+        worker.closeUpstreams()
+        // They hold each other.
+        loop.resident = nil
       } catch {
         shared.log.write(.error, "loop \(index) cannot run: \(error)")
       }

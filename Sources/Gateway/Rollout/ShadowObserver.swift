@@ -75,6 +75,14 @@ final class ShadowObserver: AttemptOwner {
   func attemptCongested(_ attempt: Attempt) {}
   func attemptDrained(_ attempt: Attempt) {}
 
+  /// Ends without being counted.
+  func cancel() {
+    attempt?.cancel()
+    attempt = nil
+    timer.cancel()
+    worker.shadows[ObjectIdentifier(self)] = nil
+  }
+
   private func end(as outcome: GatewayMetrics.ShadowOutcome) {
     guard let attempt else { return }
     self.attempt = nil

@@ -110,13 +110,13 @@ struct SnapshotCompiler {
   ) {
     let settings = own?.settings ?? service.settings
     let position = own?.http?.position ?? own?.method.position ?? service.service.position
-    checkShadow(method, type, service, settings)
     let standard = codec(.standard, schema)
     let profile = codec(JSONProfile(settings.json), schema)
     let procedure = "\(type.fullName)/\(method.name)"
     let index = routes.count
 
     let rules = (own?.http.map { HTTPRule($0) } ?? method.httpRule).map { [$0] + $0.additionalBindings } ?? []
+    checkShadow(method, type, service, settings, rules.first)
     var bindings: [RESTBinding] = []
     var templates: [String] = []
     for rule in rules {
@@ -152,10 +152,11 @@ struct SnapshotCompiler {
 
   /// A shadow doubles side effects, so it is for methods that have none.
   private mutating func checkShadow(
-    _ method: MethodType, _ type: ServiceType, _ service: ServiceConfiguration, _ settings: RouteSettings
+    _ method: MethodType, _ type: ServiceType, _ service: ServiceConfiguration, _ settings: RouteSettings,
+    _ rule: HTTPRule?
   ) {
     guard settings.stage == .shadow, settings.stagePosition != service.settings.stagePosition else { return }
-    let isSafe = method.idempotency == .noSideEffects || method.httpRule?.method == "GET"
+    let isSafe = method.idempotency == .noSideEffects || rule?.method == "GET"
     if !isSafe {
       report(
         settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",

@@ -22,9 +22,11 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     case tunnel
   }
 
-  unowned let endpoint: EndpointPool
+  /// Held: after a reload has taken the endpoint out, the last exchanges on it still end here. ``close()`` lets the
+  /// connection go from there, so that this is no cycle for longer than that.
+  let endpoint: EndpointPool
   private let worker: Worker
-  private var socket: Socket?
+  private var transport: Transport?
   private var registration: Registration?
   private(set) var state = State.connecting
   private var phase = Phase.head
@@ -57,7 +59,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     parser = ResponseHeadParser(limits: worker.headLimits)
     reader = BodyReader(framing: .none, limits: worker.headLimits)
     let descriptor = socket.descriptor
-    self.socket = consume socket
+    transport = Transport(socket)
     registration = try worker.loop.register(descriptor, [.writable], handler: self)
     timer.schedule(after: endpoint.connectTimeout)
   }
@@ -130,7 +132,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   func flush() {
     isFlushing = false
     guard state == .active, !output.isEmpty else { return }
-    switch socket?.write(from: &output) {
+    switch transport?.write(from: &output) {
     case .transferred?, .wouldBlock?: break
     case .failed(let error)?:
       // What the backend said before it stopped listening may still be there to read.
@@ -173,7 +175,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   }
 
   private func finishConnecting() {
-    if let error = socket?.takeError() {
+    if let error = transport?.takeError() {
       let failed = attempt
       attempt = nil
       endpoint.connectFailed()
@@ -189,7 +191,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
 
   private func readOnce() {
     if isBulk { worker.lendBulkBuffer(to: &input) } else { worker.lendBuffer(to: &input) }
-    let outcome = socket?.read(into: &input, room: worker.readRoom) ?? .closed
+    let outcome = transport?.read(into: &input, room: worker.readRoom) ?? .closed
     switch outcome {
     case .transferred(let count):
       isBulk = count >= worker.bulkThreshold
@@ -357,7 +359,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     timer.cancel()
     if let registration { worker.loop.deregister(registration) }
     registration = nil
-    socket = nil
+    transport = nil
     worker.discard(&input)
     worker.discard(&output)
     endpoint.closed(self, wasIdle: wasIdle)

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 /// `Struct`, `Value` and `ListValue`: JSON inside protobuf.
 extension MessageEncoder {

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 extension MessageEncoder {
   /// Writes all neighbouring entries of a map as one object.

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 /// Putting the fields of a message in order, by the rules by which protobuf merges.
 extension MessageEncoder {
