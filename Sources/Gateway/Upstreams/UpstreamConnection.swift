@@ -196,7 +196,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
       attempt = nil
       endpoint.connectFailed()
       close()
-      failed?.connectionFailed(self, UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(error)"))
+      failed?.connectionFailed(self, UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(error.reason)"))
       return
     }
     timer.cancel()
