@@ -2,6 +2,7 @@ import Bytes
 import ProtobufSchema
 import Testing
 
+import ProtobufSchema
 @testable import ProtoJSON
 
 @Suite struct RandomTests {

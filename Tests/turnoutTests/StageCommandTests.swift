@@ -87,7 +87,7 @@ import Testing
     }
     let captured = Captured()
     #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(address)"]) == 1)
-    #expect(captured.error == "turnout: http://\(address): Connection refused\n")
+    #expect(captured.error == "turnout: no answer from the admin endpoint http://\(address): Connection refused\n")
   }
 
   @Test func someoneElseIsThere() throws {

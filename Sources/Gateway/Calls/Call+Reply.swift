@@ -82,6 +82,10 @@ extension Call: AttemptOwner {
     fail(failure.callError)
   }
 
+  func attemptCongested(_ attempt: Attempt) {
+    if state == .passing { client?.pauseReceiving() }
+  }
+
   func attemptDrained(_ attempt: Attempt) {
     client?.resumeReceiving()
   }

@@ -74,7 +74,19 @@ final class RunningGateway: Sendable {
   private static func open(
     _ address: SocketAddressConfiguration, _ metrics: GatewayMetrics
   ) throws(SystemError) -> ListenerState {
-    ListenerState(socket: try ListeningSocket(address: SocketAddress(address)), metrics: metrics)
+    let socket = try named(address) { (address) throws(SystemError) in try ListeningSocket(address: address) }
+    return ListenerState(socket: socket, metrics: metrics)
+  }
+
+  /// Opens something at an address. The error names the address: of several, one is taken.
+  private static func named<Opened>(
+    _ configured: SocketAddressConfiguration, _ open: (SocketAddress) throws(SystemError) -> Opened
+  ) throws(SystemError) -> Opened {
+    do throws(SystemError) {
+      return try open(try SocketAddress(configured))
+    } catch {
+      throw SystemError(call: "cannot listen on \(configured.text)", code: error.code)
+    }
   }
 
   /// The interceptors and everything else that a snapshot needs.
@@ -128,12 +140,17 @@ final class RunningGateway: Sendable {
     if let admin = configuration.admin {
       let handler = AdminHandler(role: .admin(token: admin.token), control: self)
       servers.append(
-        try LocalServer(address: SocketAddress(admin.address), name: "admin") { handler.respond(to: $0) })
+        try Self.named(admin.address) { (address) throws(SystemError) in
+          try LocalServer(address: address, name: "admin") { handler.respond(to: $0) }
+        })
     }
     if let probes = configuration.probes {
       let handler = AdminHandler(role: .probes, control: self)
       do throws(SystemError) {
-        servers.append(try LocalServer(address: SocketAddress(probes), name: "probes") { handler.respond(to: $0) })
+        servers.append(
+          try Self.named(probes) { (address) throws(SystemError) in
+            try LocalServer(address: address, name: "probes") { handler.respond(to: $0) }
+          })
       } catch {
         for server in servers { server.stop() }
         for server in servers { server.join() }
@@ -318,7 +335,7 @@ extension SocketAddress {
   /// An address of the configuration; it was validated there, and is a literal.
   init(_ configured: SocketAddressConfiguration) throws(SystemError) {
     guard let address = SocketAddress(host: configured.host, port: configured.port) else {
-      throw SystemError(call: "listen on \(configured.text)", code: EINVAL)
+      throw SystemError(call: "inet_pton", code: EINVAL)
     }
     self = address
   }

@@ -72,6 +72,7 @@ final class ShadowObserver: AttemptOwner {
   }
 
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) { end(as: .error) }
+  func attemptCongested(_ attempt: Attempt) {}
   func attemptDrained(_ attempt: Attempt) {}
 
   /// Ends without being counted.

@@ -26,7 +26,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   /// connection go from there, so that this is no cycle for longer than that.
   let endpoint: EndpointPool
   private let worker: Worker
-  private var socket: Socket?
+  private var transport: Transport?
   private var registration: Registration?
   private(set) var state = State.connecting
   private var phase = Phase.head
@@ -47,6 +47,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   private var wantsWritable = false
   private var isFlushing = false
   private var isProcessing = false
+  /// Whether the last read brought so much that the next one gets a big buffer.
+  private var isBulk = false
   private var wasCongested = false
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
@@ -57,7 +59,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     parser = ResponseHeadParser(limits: worker.headLimits)
     reader = BodyReader(framing: .none, limits: worker.headLimits)
     let descriptor = socket.descriptor
-    self.socket = consume socket
+    transport = Transport(socket)
     registration = try worker.loop.register(descriptor, [.writable], handler: self)
     timer.schedule(after: endpoint.connectTimeout)
   }
@@ -130,7 +132,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   func flush() {
     isFlushing = false
     guard state == .active, !output.isEmpty else { return }
-    switch socket?.write(from: &output) {
+    switch transport?.write(from: &output) {
     case .transferred?, .wouldBlock?: break
     case .failed(let error)?:
       // What the backend said before it stopped listening may still be there to read.
@@ -149,7 +151,10 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
       updateInterest()
     }
     if !blocked { worker.recycle(&output) }
-    if wasCongested, output.count <= Watermark.low {
+    if blocked, !wasCongested {
+      wasCongested = true
+      attempt?.congested()
+    } else if wasCongested, !blocked {
       wasCongested = false
       attempt?.drained()
     }
@@ -170,7 +175,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   }
 
   private func finishConnecting() {
-    if let error = socket?.takeError() {
+    if let error = transport?.takeError() {
       let failed = attempt
       attempt = nil
       endpoint.connectFailed()
@@ -185,10 +190,12 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   }
 
   private func readOnce() {
-    worker.lendBuffer(to: &input)
-    let outcome = socket?.read(into: &input, room: worker.readRoom) ?? .closed
+    if isBulk { worker.lendBulkBuffer(to: &input) } else { worker.lendBuffer(to: &input) }
+    let outcome = transport?.read(into: &input, room: worker.readRoom) ?? .closed
     switch outcome {
-    case .transferred: process()
+    case .transferred(let count):
+      isBulk = count >= worker.bulkThreshold
+      process()
     case .wouldBlock: worker.recycle(&input)
     case .closed: inputClosed()
     case .failed(let error): fail(.closed, "reading: \(error)")
@@ -352,9 +359,9 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     timer.cancel()
     if let registration { worker.loop.deregister(registration) }
     registration = nil
-    socket = nil
-    worker.recycle(&input)
-    worker.recycle(&output)
+    transport = nil
+    worker.discard(&input)
+    worker.discard(&output)
     endpoint.closed(self, wasIdle: wasIdle)
   }
 

@@ -1,0 +1,32 @@
+"""Compiles the tests' .proto at run time: Python modules for the peers, a descriptor set for the gateway."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import google.api
+
+SERVICE = "library.v1.Library"
+PROTO = "library/v1/library.proto"
+SOURCES = Path(__file__).resolve().parent.parent / "proto"
+
+
+class Schema:
+    """`pb`: the messages; `connect`: client and server of the official runtime; `descriptors`: a FileDescriptorSet."""
+
+    def __init__(self, folder: Path):
+        annotations = Path(list(google.api.__path__)[0]).parent.parent
+        plugin = Path(sys.executable).parent / "protoc-gen-connectrpc"
+        self.descriptors = folder / "library.binpb"
+        subprocess.run(
+            [
+                sys.executable, "-m", "grpc_tools.protoc", f"-I{SOURCES}", f"-I{annotations}",
+                f"--plugin={plugin}", f"--python_out={folder}", f"--connectrpc_out=protobuf=google:{folder}",
+                "--include_imports", f"--descriptor_set_out={self.descriptors}", PROTO,
+            ],
+            check=True,
+        )
+        sys.path.insert(0, str(folder))
+        self.pb = importlib.import_module("library.v1.library_pb2")
+        self.connect = importlib.import_module("library.v1.library_connect")

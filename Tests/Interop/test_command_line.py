@@ -1,0 +1,165 @@
+"""check, routes, explain, help: what they print and with which code they exit."""
+
+import json
+import re
+import socket
+
+import pytest
+
+from support.gateway import run
+from support.schema import PROTO, SERVICE, SOURCES
+
+
+@pytest.fixture
+def file(configuration, tmp_path):
+    path = tmp_path / "turnout.yaml"
+    path.write_text(json.dumps(configuration(methods={"GetFile": {"stage": "rpc"}}), indent=2))
+    return path
+
+
+def test_check_is_content(file):
+    result = run("check", "--config", file)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+FAULTY = """\
+listeners:
+  - adress: 127.0.0.1:8080
+upstreams:
+  legacy: { protocol: rset, endpoints: ["http://127.0.0.1:8081"] }
+  content: { protocol: connect, endpoints: ["ftp://127.0.0.1"] }
+services:
+  library.v1.Library:
+    rest: legacy
+    rpc: contnt
+    stage: rest
+    timeout: 15
+    methods:
+      GetBook: { stage: canari }
+limits: { message: 4MB }
+fallback: nobody
+"""
+
+
+def test_check_names_all_faults_at_once(tmp_path):
+    path = tmp_path / "faulty.yaml"
+    path.write_text(FAULTY)
+    result = run("check", "--config", path)
+    assert result.returncode == 1
+    lines = result.stderr.strip().splitlines()
+    assert all(re.match(r".*faulty\.yaml:\d+:\d+: (error|warning): .+", line) for line in lines), result.stderr
+    found = {int(re.search(r"faulty\.yaml:(\d+):", line)[1]): line for line in lines}
+    for line, words in {2: "address", 4: "rest", 5: "http", 13: "shadow", 14: "MiB", 15: "nobody"}.items():
+        assert line in found, f"line {line}: {FAULTY.splitlines()[line - 1]}\n{result.stderr}"
+        assert words in found[line]
+
+
+def test_check_names_faults_of_routes(configuration, tmp_path):
+    setup = configuration(methods={
+        "CountBooks": {"http": {"get": "/v1/count/{nothing}"}}, "GetBok": {"stage": "rpc"},
+        "GetFile": {"http": {"get": "/v1/books/{path}"}}})
+    path = tmp_path / "turnout.yaml"
+    path.write_text(json.dumps(setup, indent=2))
+    result = run("check", "--config", path)
+    assert result.returncode == 1
+    assert "nothing" in result.stderr and "GetBook" in result.stderr and "/v1/books/" in result.stderr
+    assert len(result.stderr.strip().splitlines()) >= 3
+
+
+def test_check_names_the_place_in_a_proto(configuration, tmp_path):
+    source = (SOURCES / PROTO).read_text().replace("string title = 2;", "strin title = 2;", 1)
+    (tmp_path / "library.proto").write_text(source)
+    line = source.splitlines().index(next(line for line in source.splitlines() if "strin title" in line)) + 1
+    setup = configuration()
+    setup["schema"] = [{"protos": ["library.proto"], "import_paths": ["."]}]
+    (tmp_path / "turnout.yaml").write_text(json.dumps(setup, indent=2))
+    result = run("check", "--config", tmp_path / "turnout.yaml")
+    assert result.returncode == 1
+    assert re.search(rf"library\.proto:{line}:\d+: error: ", result.stderr), result.stderr
+
+
+def test_no_file(tmp_path):
+    for command in ("check", "serve", "routes"):
+        result = run(command, "--config", tmp_path / "none.yaml")
+        assert result.returncode == 1
+        assert len(result.stderr.strip().splitlines()) == 1 and "none.yaml" in result.stderr
+
+
+def test_a_taken_port_is_one_line(configuration, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        path = tmp_path / "turnout.yaml"
+        path.write_text(json.dumps(configuration(listeners=[{"address": f"127.0.0.1:{port}"}])))
+        result = run("serve", "--config", path)
+    assert result.returncode == 1
+    assert len(result.stderr.strip().splitlines()) == 1 and str(port) in result.stderr
+
+
+def test_routes(file):
+    result = run("routes", "--config", file)
+    assert result.returncode == 0
+    line = next(line for line in result.stdout.splitlines() if f"{SERVICE}/GetFile" in line)
+    assert "rpc" in line and "GET /v1/files/{path=**}" in line
+    result = run("routes", "--config", file, "--json")
+    routes = {route["procedure"]: route for route in json.loads(result.stdout)["routes"]}
+    assert len(routes) == 11
+    assert routes[f"{SERVICE}/GetFile"]["stage"] == "rpc"
+    assert routes[f"{SERVICE}/CountBooks"]["bindings"] == [{"method": "GET", "path": "/v1/count"}]
+    assert len(routes[f"{SERVICE}/GetBook"]["bindings"]) == 2
+
+
+def explain(file, *arguments):
+    result = run("explain", "--config", file, *arguments)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_explain_calls_nobody(file, rest, rpc):
+    text = explain(file, "GET", "/v1/files/a%20b/c?")
+    assert f"{SERVICE}/GetFile" in text and "/v1/files/{path=**}" in text
+    assert "a b/c" in text and "content" in text and f"POST /{SERVICE}/GetFile" in text
+    text = explain(file, "GET", f"/{SERVICE}/GetBook?connect=v1&encoding=json&message=%7B%22id%22%3A%22b1%22%7D")
+    assert "legacy" in text and "GET /v1/books/b1" in text
+    text = explain(
+        file, "POST", f"/{SERVICE}/CreateBook", "-H", "content-type: application/json", "--data",
+        '{"shelf": "s1", "book": {"title": "Neu"}}')
+    assert "POST /v1/shelves/s1/books" in text and '"title"' in text and "Neu" in text
+    assert not rest.requests and not rpc.calls
+
+
+def test_explain_says_what_is_refused(file):
+    text = explain(file, "GET", "/v1/files/a?colour=red")
+    assert "400" in text and "colour" in text
+    text = explain(file, "GET", "/nothing")
+    assert "404" in text
+
+
+def test_explain_keeps_secrets(configuration, tmp_path):
+    path = tmp_path / "turnout.yaml"
+    path.write_text(json.dumps(configuration()))
+    text = explain(path, "GET", "/v1/books/b1", "-H", "authorization: Bearer s3cret")
+    assert "s3cret" not in text
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["serv"], ["serve"], ["check"], ["check", "--confg", "x"], ["stage", "a.B/C"], ["stage", "a.B/C", "sideways"],
+    ["stage", "nonsense", "rpc"], ["explain", "--config", "x", "GET"], ["routes", "--config"], ["--nope"],
+])
+def test_wrong_usage_is_2(arguments):
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == "" and result.stderr.startswith("turnout: ")
+
+
+def test_help_and_version():
+    assert re.fullmatch(r"turnout \d+\.\d+\.\d+\S*\n", run("--version").stdout)
+    overview = run("help").stdout
+    for command in ("serve", "check", "routes", "explain", "stage", "demo", "help"):
+        assert command in overview
+        assert run("help", command).returncode == 0
+
+
+def test_no_admin_endpoint_to_talk_to():
+    result = run("stage", "a.B/C", "rpc", "--admin", "http://127.0.0.1:1")
+    assert result.returncode == 1
+    assert len(result.stderr.strip().splitlines()) == 1

@@ -1,0 +1,118 @@
+"""SIGTERM: what runs finishes, nothing new begins, exit code 0."""
+
+import signal
+import threading
+
+import pytest
+
+from support.gateway import wait_until
+from support.rest_service import Reply, book
+from support.wire import NotWhole, Wire, fetch, request_bytes
+
+
+@pytest.fixture
+def slow(rest):
+    """The REST service answers when the event is set."""
+    release = threading.Event()
+
+    def script(request):
+        release.wait(60)
+        return Reply.json(book("slow"))
+
+    rest.answers(script)
+    yield release
+    release.set()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_running_request_finishes(start, configuration, rest, slow, number):
+    gateway = start(configuration())
+    with gateway.connect() as running, gateway.connect() as idle:
+        running.send(request_bytes("GET", "/v1/books/slow"))
+        rest.wait_for(1)
+        gateway.signal(number)
+        wait_until(lambda: gateway.admin("GET", "/readyz").status == 503, what="not ready")
+        assert gateway.admin("GET", "/healthz").status == 200
+        assert idle.is_closed()
+
+        def refused():
+            try:
+                Wire(gateway.address).close()
+            except ConnectionRefusedError:
+                return True
+
+        wait_until(refused, what="the end of the listener")
+        assert gateway.process.poll() is None
+        slow.set()
+        answer = running.answer()
+        assert answer.json() == book("slow")
+        assert answer.closes
+        assert running.is_closed()
+    assert gateway.process.wait(60) == 0
+
+
+def test_an_idle_gateway_ends_at_once(start, configuration):
+    gateway = start(configuration())
+    with gateway.connect() as wire:
+        assert wire.request("GET", "/v1/books/b1").status == 200
+        assert gateway.stop() == 0
+        assert wire.is_closed()
+
+
+def test_what_runs_too_long_is_cut(start, configuration, rest, slow):
+    gateway = start(configuration(drain="1s"))
+    with gateway.connect() as running:
+        running.send(request_bytes("GET", "/v1/books/slow"))
+        rest.wait_for(1)
+        assert gateway.stop() == 0
+        with pytest.raises((NotWhole, ConnectionError)):
+            running.answer()
+
+
+def test_an_answer_under_way_is_sent_whole(start, configuration, rest):
+    gateway = start(configuration(fallback="legacy"))
+    go = threading.Event()
+
+    def script(request):
+        request.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+        go.wait(60)
+        request.send(b"half")
+
+    rest.answers(script)
+    with gateway.connect() as wire:
+        wire.send(request_bytes("GET", "/halves"))
+        answer = wire.head()
+        gateway.signal(signal.SIGTERM)
+        wait_until(lambda: gateway.admin("GET", "/readyz").status == 503)
+        go.set()
+        assert wire.body_of(answer).body == b"halfhalf"
+        assert wire.is_closed()
+    assert gateway.process.wait(60) == 0
+
+
+def test_a_reload_while_draining_changes_nothing(start, configuration, rest, slow):
+    gateway = start(configuration())
+    with gateway.connect() as running:
+        running.send(request_bytes("GET", "/v1/books/slow"))
+        rest.wait_for(1)
+        gateway.signal(signal.SIGTERM)
+        wait_until(lambda: gateway.admin("GET", "/readyz").status == 503)
+        assert gateway.admin("POST", "/reload").status == 422
+        gateway.signal(signal.SIGHUP)
+        slow.set()
+        assert running.answer().json() == book("slow")
+    assert gateway.process.wait(60) == 0
+    assert "ended" in gateway.log()
+
+
+def test_probes_have_a_listener_of_their_own(start, configuration):
+    import re
+
+    gateway = start(configuration(probes={"address": "127.0.0.1:0"}))
+    host, port = re.search(r"probes on ([\d.]+):(\d+)", gateway.log()).groups()
+    address = (host, int(port))
+    assert fetch(address, "GET", "/readyz").status == 200
+    assert fetch(address, "GET", "/healthz").status == 200
+    assert fetch(address, "GET", "/metrics").status == 200
+    assert fetch(address, "GET", "/routes").status == 404
+    assert fetch(address, "POST", "/reload", [("Content-Type", "application/json")], b"{}").status == 404

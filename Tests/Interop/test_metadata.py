@@ -1,0 +1,93 @@
+"""Metadata across the translation: leading, trailing, binary; what is reserved stays behind."""
+
+import base64
+
+import pytest
+from connectrpc.client import ResponseMetadata
+from connectrpc.code import Code
+from connectrpc.errors import ConnectError
+
+from support.rest_service import Reply, book
+
+
+def with_metadata(call, context):
+    context.response_headers.add("x-lead", "1")
+    context.response_headers.add("x-lead", "2")
+    context.response_headers.add("x-blob-bin", "AAH/")
+    context.response_trailers.add("x-tail", "t1")
+    context.response_trailers.add("x-tail-bin", "/wA")
+    context.response_trailers.add("set-cookie", "no=1")
+
+
+def test_a_rest_client_and_a_connect_service(gateway_on_rpc, rpc):
+    rpc.script = with_metadata
+    blob = base64.b64encode(b"\x00\xff\x01").decode().rstrip("=")
+    answer = gateway_on_rpc.fetch("GET", "/v1/books/b1", [
+        ("X-Tenant", "blue"), ("X-Blob-Bin", blob), ("Authorization", "Bearer t"), ("Connection", "X-Dropped"),
+        ("X-Dropped", "1"), ("Connect-Something", "1")])
+    headers = rpc.only().headers
+    assert (headers["x-tenant"], headers["authorization"]) == ("blue", "Bearer t")
+    assert headers["x-blob-bin"].rstrip("=") == blob
+    assert "x-dropped" not in headers and "connect-something" not in headers
+    assert ", ".join(answer.all("x-lead")).replace(",  ", ", ") == "1, 2"
+    assert (answer["x-blob-bin"], answer["trailer-x-tail"]) == ("AAH/", "t1")
+    assert answer["trailer-x-tail-bin"].rstrip("=") == "/wA"
+    assert not answer.all("trailer-set-cookie")
+    assert answer.json() == book("b1")
+
+
+@pytest.mark.parametrize("codec", ["proto", "json"])
+def test_a_connect_client_and_a_connect_service(gateway_on_rpc, rpc, client_of, pb, codec):
+    rpc.script = with_metadata
+    with ResponseMetadata() as metadata:
+        client_of(gateway_on_rpc, codec).get_book(pb.GetBookRequest(id="b1"), headers={"x-tenant": "blue"})
+    assert rpc.only().headers["x-tenant"] == "blue"
+    assert ", ".join(metadata.headers.getall("x-lead")) == "1, 2"
+    assert metadata.headers["x-blob-bin"] == "AAH/"
+    assert metadata.trailers["x-tail"] == "t1"
+    assert metadata.trailers["x-tail-bin"].rstrip("=") == "/wA"
+
+
+def test_a_connect_client_and_a_rest_service(gateway_on_rest, rest, client_of, pb):
+    rest.answers(Reply.json(book("b1"), 200, [
+        ("X-Lead", "1"), ("X-Lead", "2"), ("Trailer-X-Tail", "t1"), ("X-Blob-Bin", "AAH/"), ("Retry-After", "7")]))
+    with ResponseMetadata() as metadata:
+        client_of(gateway_on_rest).get_book(
+            pb.GetBookRequest(id="b1"), headers={"x-tenant": "blue", "x-blob-bin": "AAH/", "authorization": "Bearer t"})
+    request = rest.only()
+    assert (request["x-tenant"], request["x-blob-bin"], request["authorization"]) == ("blue", "AAH/", "Bearer t")
+    names = {name.lower() for name, _ in request.fields}
+    assert not [name for name in names if name.startswith("connect-")]
+    assert ", ".join(metadata.headers.getall("x-lead")) == "1, 2"
+    assert (metadata.headers["x-blob-bin"], metadata.headers["retry-after"]) == ("AAH/", "7")
+    assert metadata.trailers["x-tail"] == "t1"
+
+
+def test_metadata_of_an_error(gateway_on_rest, gateway_on_rpc, rest, rpc, client_of, pb):
+    def script(call, context):
+        with_metadata(call, context)
+        raise ConnectError(Code.ABORTED, "no")
+
+    rpc.script = script
+    answer = gateway_on_rpc.fetch("GET", "/v1/books/b1")
+    assert (answer.status, answer["x-blob-bin"], answer["trailer-x-tail"]) == (409, "AAH/", "t1")
+    rest.answers(Reply.json({"message": "no"}, 409, [("X-Lead", "1")]))
+    with ResponseMetadata() as metadata, pytest.raises(ConnectError):
+        client_of(gateway_on_rest).get_book(pb.GetBookRequest(id="b1"))
+    assert metadata.headers["x-lead"] == "1"
+
+
+def test_a_request_id_goes_along(gateway_on_rest, gateway_on_rpc, rest, rpc):
+    fields = [("X-Request-Id", "my-id.1")]
+    gateway_on_rest.fetch("GET", "/v1/books/b1", fields)
+    gateway_on_rest.fetch("GET", "/healthy", fields)
+    gateway_on_rpc.fetch("GET", "/v1/books/b1", fields)
+    assert [request["x-request-id"] for request in rest.requests] == ["my-id.1", "my-id.1"]
+    assert rpc.only().headers["x-request-id"] == "my-id.1"
+
+
+def test_the_gateway_does_not_name_itself(gateway_on_rest, gateway_on_rpc):
+    for gateway in (gateway_on_rest, gateway_on_rpc):
+        answer = gateway.fetch("GET", "/v1/books/nothing?")
+        assert not answer.all("x-powered-by")
+        assert "turnout" not in (answer["server"] or "").lower()
