@@ -55,6 +55,8 @@ final class Route: Sendable {
       }
   }
 
+  /// Whether a copy of a call does no harm.
+  var isSafe: Bool { type.isSafe }
   var isStreaming: Bool { type.isClientStreaming || type.isServerStreaming }
   /// Whether Connect GET may be used (Connect protocol, Unary-Get-Request).
   var allowsGet: Bool { type.idempotency == .noSideEffects && !isStreaming }

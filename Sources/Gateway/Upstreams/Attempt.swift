@@ -123,7 +123,8 @@ final class Attempt {
         pool.serve(self)
         return
       }
-    case .closed where !failure.answerBegun && mayRetryStale && connection?.wasReused == true
+    case .closed
+    where !failure.answerBegun && mayRetryStale && connection?.wasReused == true
       && request.isReplayable && (request.isIdempotent || failure.nothingSent):
       // The backend closed an idle connection at the moment that it was taken: once more, on a fresh one.
       mayRetryStale = false

@@ -362,7 +362,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     let nothingSent = !hasSent
     close()
     failed?.connectionFailed(
-      self, UpstreamFailure(
+      self,
+      UpstreamFailure(
         kind: kind, reason: "\(endpoint.name): \(reason)", nothingSent: nothingSent, answerBegun: begun))
   }
 
