@@ -48,11 +48,6 @@ package struct MethodType: Sendable {
   }
 }
 
-extension MethodType {
-  /// Whether the schema says that a call changes nothing: by its idempotency level, or by being bound to GET.
-  package var isSafe: Bool { idempotency == .noSideEffects || httpRule?.method == "GET" }
-}
-
 /// A rule of `google.api.http`: how one method looks as REST.
 package struct HTTPRule: Sendable, Equatable {
   /// An HTTP method token (`GET`, or a `custom` kind such as `HEAD`), or `*` for any.
