@@ -78,7 +78,6 @@ let package = Package(
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
     library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
-    library("Migration"),
     library("Metrics"),
 
     // I/O.
@@ -87,7 +86,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Migration", "Metrics", "EventLoops", "CLinux",
+        "Configuration", "Compression", "Metrics", "EventLoops", "CLinux",
       ]),
     .executableTarget(
       name: "turnout",
@@ -117,12 +116,15 @@ let package = Package(
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     tests("Configuration", ["Diagnostics"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
-    tests("Migration"),
     tests("Metrics"),
-    tests("EventLoops", ["Bytes"]),
+    support("EventLoops", []),
+    tests("EventLoops", ["Bytes", "EventLoopsTestSupport"]),
     tests(
       "Gateway",
-      ["Bytes", "HTTPModel", "HTTP1", "HTTP2", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
+      [
+        "Bytes", "HTTPModel", "HTTP1", "HTTP2", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
+        "Metrics", "ProtoJSON", "ProtobufSchema", "REST", "RPC",
+      ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )
