@@ -9,7 +9,7 @@ import Metrics
 ///
 /// Requests that come ahead of the answer (pipelining) wait in the input. An idle connection holds no buffers. What is
 /// read is handled outside of `self` (see ``process()``), because a call may close the connection at any moment.
-final class ClientConnection: ReadinessHandler, TickFlushing {
+final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   enum Phase {
     /// Before or inside a request head.
     case head
@@ -23,10 +23,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   }
 
   let worker: Worker
-  /// The gauge of the listener that it came in on; not the listener, whose descriptor is to close when it is taken out.
-  let listenerConnections: Gauge
+  let gauge: Gauge
   let remoteAddress: SocketAddress
-  /// Place in the worker's table.
   var slot = -1
   var transport: Transport?
   var registration: Registration?
@@ -68,20 +66,20 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   // Not weak: a weak reference would send every count of this object through a side table. The timer dies with it.
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  init(
-    worker: Worker, listenerConnections: Gauge, socket: consuming Socket, remoteAddress: SocketAddress
-  ) throws(SystemError) {
-    self.worker = worker
-    self.listenerConnections = listenerConnections
-    self.remoteAddress = remoteAddress
+  /// Goes on with a connection whose first bytes are no preface of HTTP/2.
+  init(_ start: ConnectionStart, transport: consuming Transport, registration: Registration, input: consuming ByteBuffer)
+  {
+    worker = start.worker
+    gauge = start.gauges.http1
+    remoteAddress = start.remoteAddress
     let now = worker.loop.now
-    openedAt = now
+    openedAt = start.openedAt
     lastProgress = now
     requestStartedAt = now
     rateWindowStart = now
-    let descriptor = socket.descriptor
-    transport = Transport(socket)
-    registration = try worker.loop.register(descriptor, [.readable], handler: self)
+    self.transport = consume transport
+    self.registration = registration
+    self.input = input
     arm(now + worker.timeouts.idle)
   }
 
@@ -116,6 +114,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     close()
     call?.clientLeft()
   }
+
+  func cut() { clientLeft() }
 
   func close() {
     guard phase != .closed else { return }

@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import EventLoops
 import HTTP1
+import HTTP2
 import HTTPModel
 import Metrics
 import RPC
@@ -16,7 +17,7 @@ final class Worker {
   private(set) var plans: LoopSnapshot
   private let router = Router()
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
-  private(set) var connections: [ClientConnection?] = []
+  private(set) var connections: [(any OpenConnection)?] = []
   private var freeSlots: [Int] = []
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
@@ -24,6 +25,7 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
+  let http2 = HTTP2Workspace()
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
   var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
   var bulkLent = 0
@@ -56,7 +58,8 @@ final class Worker {
     for upstream in snapshot.upstreams {
       var members: [EndpointPool] = []
       for endpoint in upstream.endpoints {
-        let identity = EndpointIdentity(upstream: upstream.name, host: endpoint.host, port: endpoint.port)
+        let identity = EndpointIdentity(
+          upstream: upstream.name, host: endpoint.host, port: endpoint.port, http: upstream.http)
         used.insert(identity)
         members.append(self.endpoint(identity, endpoint, upstream))
       }
@@ -102,8 +105,8 @@ final class Worker {
 
   func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
     do {
-      let connection = try ClientConnection(
-        worker: self, listenerConnections: listener.connections, socket: socket, remoteAddress: peer)
+      let connection = try ConnectionStart(
+        worker: self, gauges: ConnectionGauges(listener), socket: socket, remoteAddress: peer)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
         connections[slot] = connection
@@ -118,12 +121,21 @@ final class Worker {
     }
   }
 
-  func closed(_ connection: ClientConnection) {
+  /// The protocol of a connection is known: another object goes on with it.
+  func replace(_ start: ConnectionStart, with connection: any OpenConnection) {
+    guard start.slot >= 0, connections[start.slot] === start else { return }
+    connection.slot = start.slot
+    connections[start.slot] = connection
+    start.gauge.add(-1, shard: index)
+    connection.gauge.add(1, shard: index)
+  }
+
+  func closed(_ connection: any OpenConnection) {
     guard connection.slot >= 0, connections[connection.slot] === connection else { return }
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
     shared.connections.subtract(1, ordering: .relaxed)
-    connection.listenerConnections.add(-1, shard: index)
+    connection.gauge.add(-1, shard: index)
     endIfDrained()
   }
 
@@ -178,11 +190,7 @@ final class Worker {
   private func drainTimeIsUp() {
     let left = connections.compactMap(\.self)
     if !left.isEmpty { log(.warning, "draining took too long: \(left.count) connections are cut") }
-    for connection in left {
-      let call = connection.call
-      connection.close()
-      call?.clientLeft()
-    }
+    for connection in left { connection.cut() }
     endIfDrained()
   }
 

@@ -5,15 +5,11 @@ package import HTTPModel
 package struct HTTP2RequestLine: ~Copyable {
   package var method: HTTPMethod
   package var isSecure: Bool
-  package var authority: ByteBuffer
-  package var target: ByteBuffer
+  package var authority = ByteBuffer()
+  package var target = ByteBuffer()
 
-  package init(method: HTTPMethod, isSecure: Bool, authority: borrowing ByteBuffer, target: borrowing ByteBuffer) {
+  package init(method: HTTPMethod, isSecure: Bool) {
     self.method = method
     self.isSecure = isSecure
-    self.authority = ByteBuffer()
-    self.target = ByteBuffer()
-    self.authority.append(authority)
-    self.target.append(target)
   }
 }

@@ -8,14 +8,18 @@ extension HTTP2Session {
   func began(_ head: nghttp2_frame_hd) {
     let bounds = settings.bounds
     let type = UInt32(head.type)
+    isInsideSection = false
     let flags = UInt32(head.flags)
     switch type {
     case NGHTTP2_DATA.rawValue:
       guard head.length == 0, flags & NGHTTP2_FLAG_END_STREAM.rawValue == 0 else { return }
       if !emptyFrames.admit(bounds.emptyFrames, now: now) { fail(.emptyFrameFlood) }
-    case NGHTTP2_HEADERS.rawValue: continuations = 0
+    case NGHTTP2_HEADERS.rawValue:
+      continuations = 0
+      isInsideSection = flags & NGHTTP2_FLAG_END_HEADERS.rawValue == 0
     case NGHTTP2_CONTINUATION.rawValue:
       continuations &+= 1
+      isInsideSection = flags & NGHTTP2_FLAG_END_HEADERS.rawValue == 0
       if continuations > bounds.continuations { fail(.continuationFlood) }
     case NGHTTP2_RST_STREAM.rawValue:
       if role == .server, !resets.admit(bounds.resets, now: now) { fail(.resetFlood) }

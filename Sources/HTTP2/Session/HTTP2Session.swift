@@ -32,6 +32,9 @@ package final class HTTP2Session {
   var now: UInt64 = 0
   var drained: [HTTP2Stream] = []
 
+  /// Whether a field section has begun that is not whole: its frames may come slowly.
+  package internal(set) var isInsideSection = false
+
   // Counted against the bounds.
   var resets = FloodMeter()
   var settingsFrames = FloodMeter()

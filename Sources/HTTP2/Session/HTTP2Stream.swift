@@ -21,8 +21,8 @@ package final class HTTP2Stream {
   /// Body bytes that came and were not taken. Whoever consumes some returns their credit with
   /// ``HTTP2Session/credit(_:_:)``.
   package var input = ByteBuffer()
-  /// Body bytes that are not sent.
-  package internal(set) var output = ByteBuffer()
+  /// Body bytes that are not sent. Its memory may be taken when it is empty.
+  package var output = ByteBuffer()
   /// Whether the stream is over: nothing can be sent.
   package internal(set) var isClosed = false
   package var owner: (any HTTP2StreamOwner)?
@@ -55,6 +55,9 @@ package final class HTTP2Stream {
   var stopsPeerAtEnd = false
 
   init() {}
+
+  /// Whether what the peer sent was refused.
+  package var isFaulty: Bool { fault != nil }
 
   /// Whether ``HTTP2Session/end(_:trailers:)`` was called.
   package var hasEnded: Bool { hasOutputEnded }
