@@ -35,6 +35,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   /// Nil while the connection is idle.
   var incoming: IncomingRequest?
   var call: Call?
+  var calls: [Call] { call.map { [$0] } ?? [] }
   var requests = 0
 
   // What may be read and written now.

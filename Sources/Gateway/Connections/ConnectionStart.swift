@@ -13,6 +13,7 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
   let openedAt: Instant
   var slot = -1
   var gauge: Gauge { gauges.http1 }
+  var calls: [Call] { [] }
   private var transport: Transport?
   private var registration: Registration?
   private var input = ByteBuffer()

@@ -8,6 +8,8 @@ protocol OpenConnection: AnyObject {
   /// Where it is counted.
   var gauge: Gauge { get }
   var remoteAddress: SocketAddress { get }
+  /// What runs on it.
+  var calls: [Call] { get }
 
   /// The process is to end: no more requests; those that run are answered.
   func drain()

@@ -20,7 +20,7 @@ package struct HTTP2Bounds: Equatable, Sendable {
   package var settings = FloodBound(burst: 32, perSecond: 4)
   /// PING frames, each of which is answered (CVE-2019-9512).
   package var pings = FloodBound(burst: 200, perSecond: 20)
-  /// Frames that carry nothing: DATA without bytes and end, PRIORITY, unknown types (CVE-2019-9518).
+  /// Frames that carry nothing: DATA without bytes and end, PRIORITY (CVE-2019-9518).
   package var emptyFrames = FloodBound(burst: 500, perSecond: 50)
   /// WINDOW_UPDATE frames beyond four for each DATA frame that was sent.
   package var windowUpdates = FloodBound(burst: 1000, perSecond: 100)

@@ -131,7 +131,8 @@ extension HTTP2Stream {
     contentLength = number
   }
 
-  private static func isLowerCaseToken(_ name: Span<UInt8>) -> Bool {
+  static func isLowerCaseToken(_ name: Span<UInt8>) -> Bool {
+    if name.isEmpty { return false }
     for index in name.indices {
       let byte = name[index]
       if !FieldSyntax.isTokenByte(byte) || byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") { return false }

@@ -17,7 +17,7 @@ extension HTTP2Session {
     let result = unsafe workspace.withResponse(status: status, fields: fields, contentLength: contentLength) {
       (pointer, count) in
       guard hasBody else { return unsafe nghttp2_submit_response(handle, stream.id, pointer, count, nil) }
-      var provider = unsafe SessionCallbacks.provider(of: stream)
+      var provider = unsafe SessionCallbacks.provider
       return unsafe nghttp2_submit_response(handle, stream.id, pointer, count, &provider)
     }
     if !hasBody { stream.hasOutputEnded = true }
@@ -44,10 +44,9 @@ extension HTTP2Session {
     let stream = HTTP2Stream()
     stream.section = .response
     let id = unsafe workspace.withRequest(head, fields: fields, contentLength: contentLength) { (pointer, count) in
-      let user = unsafe Unmanaged.passUnretained(stream).toOpaque()
-      guard hasBody else { return unsafe nghttp2_submit_request(handle, nil, pointer, count, nil, user) }
-      var provider = unsafe SessionCallbacks.provider(of: stream)
-      return unsafe nghttp2_submit_request(handle, nil, pointer, count, &provider, user)
+      guard hasBody else { return unsafe nghttp2_submit_request(handle, nil, pointer, count, nil, nil) }
+      var provider = unsafe SessionCallbacks.provider
+      return unsafe nghttp2_submit_request(handle, nil, pointer, count, &provider, nil)
     }
     guard id > 0 else { return nil }
     stream.id = id
@@ -93,7 +92,7 @@ extension HTTP2Session {
   /// Ends a stream at once.
   package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
     guard isUsable(stream) else { return }
-    stream.isResetHere = true
+    ownResets.insert(stream.id)
     _ = unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
   }
 

@@ -78,9 +78,10 @@ extension HTTP2Session {
   }
 
   /// The library would leave such a field out; nothing of the message is to be used instead.
-  func invalidField(_ id: Int32) {
+  func invalidField(_ id: Int32, _ name: UnsafeRawBufferPointer) {
     guard let stream = streams[id], stream.fault == nil else { return }
-    stream.fault = .invalidFieldValue
+    let isName = HTTP2Stream.isLowerCaseToken(unsafe Span<UInt8>(_unsafeBytes: name))
+    stream.fault = isName ? .invalidFieldValue : .invalidFieldName
   }
 
   func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
@@ -90,9 +91,16 @@ extension HTTP2Session {
     stream.receivedBytes &+= bytes.count
     if let length = stream.contentLength, stream.receivedBytes > length { return refuse(stream, .lengthMismatch) }
     guard let owner = stream.owner else { return }
+    // The library resets such a stream, too, but gives what had come until then.
+    guard stream.input.count &+ bytes.count <= Swift.max(settings.streamWindow, Self.initialWindow) else {
+      return refuse(stream, .streamFlowControl)
+    }
     unsafe stream.input.append(bytes)
     owner.stream(stream, received: bytes.count)
   }
+
+  /// Before the peer has our settings (RFC 9113 section 6.9.2).
+  private static let initialWindow = 65_535
 
   func received(_ frame: nghttp2_frame) {
     let head = unsafe frame.hd
@@ -109,7 +117,11 @@ extension HTTP2Session {
       if UInt32(head.flags) & NGHTTP2_FLAG_ACK.rawValue == 0 { delegate?.sessionSettingsChanged(self) }
     case NGHTTP2_GOAWAY.rawValue:
       peerGoesAway = true
+      let last = unsafe frame.goaway.last_stream_id
       delegate?.sessionGoesAway(self, HTTP2ErrorCode(rawValue: unsafe frame.goaway.error_code))
+      guard role == .client else { return }
+      // Those that the library has not sent yet, too.
+      for id in streams.keys where id > last { closed(id, .refusedStream) }
     default: break
     }
   }

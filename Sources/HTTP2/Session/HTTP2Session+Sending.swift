@@ -5,7 +5,9 @@ import CNghttp2
 extension HTTP2Session {
   /// How much of a stream goes into the next DATA frame. The bytes themselves are written by ``writeData``, straight
   /// from the stream's buffer.
-  func readData(of stream: HTTP2Stream, room: Int, flags: inout UInt32) -> Int {
+  func readData(_ id: Int32, room: Int, flags: inout UInt32) -> Int {
+    // A stream that was given up here: the library learns of it, too.
+    guard let stream = streams[id] else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
     let waiting = stream.output.count
     if waiting == 0, !stream.hasOutputEnded {
       stream.isDeferred = true
@@ -24,15 +26,22 @@ extension HTTP2Session {
     return count
   }
 
-  func writeData(_ id: Int32, _ head: UnsafeRawBufferPointer, _ count: Int) {
-    guard let stream = streams[id], stream.output.count >= count else { return fail(.malformedFrames) }
+  /// False when the sink is full: the frame is written next time.
+  func writeData(_ id: Int32, _ head: UnsafeRawBufferPointer, _ count: Int) -> Bool {
+    guard sink.count < sinkLimit else { return false }
+    guard let stream = streams[id], stream.output.count >= count else {
+      assertionFailure("a frame was announced for bytes that are not there")
+      fail(.malformedFrames)
+      return true
+    }
     unsafe sink.append(head)
     stream.output.withSpan(0..<count) { sink.append($0) }
     stream.output.consume(count)
     windowUpdates.credit(4)
-    guard stream.output.isEmpty, !stream.isListedAsDrained else { return }
+    guard stream.output.isEmpty, !stream.isListedAsDrained else { return true }
     stream.isListedAsDrained = true
     drained.append(stream)
+    return true
   }
 
   func sent(_ frame: nghttp2_frame) {
@@ -57,11 +66,12 @@ extension HTTP2Session {
 
   /// A reset that the library decided on is the peer's fault. Such resets cost as much as the peer's own.
   private func sentReset(_ id: Int32, _ code: HTTP2ErrorCode) {
-    if let stream = streams[id], stream.isResetHere {
-      if stream.fault != nil, !resets.admit(settings.bounds.resets, now: now) { fail(.resetFlood) }
+    let fault = streams[id]?.fault
+    if ownResets.remove(id) == nil {
+      delegate?.session(self, fault: fault.map { HTTP2Fault($0) } ?? Self.streamFault(code))
+    } else if fault == nil {
       return
     }
-    delegate?.session(self, fault: Self.streamFault(code))
     if role == .server, !resets.admit(settings.bounds.resets, now: now) { fail(.resetFlood) }
   }
 

@@ -23,6 +23,10 @@ package final class HTTP2Session {
 
   /// Where frames are written while ``send(into:limit:)`` runs.
   var sink = ByteBuffer()
+  /// How much is to be written to it.
+  var sinkLimit = 0
+  /// Streams whose reset is this side's own doing and is not sent yet.
+  var ownResets: Set<Int32> = []
   /// Why the connection ended, once it is our doing.
   package private(set) var failure: HTTP2Fault?
   /// GOAWAY is to be written by hand: the library's session is not to be used after an error.
@@ -124,6 +128,7 @@ package final class HTTP2Session {
     guard !isRunning else { return }
     isRunning = true
     swap(&sink, &output)
+    sinkLimit = limit
     while !isBroken, sink.count < limit {
       var bytes: UnsafePointer<UInt8>?
       let count = unsafe nghttp2_session_mem_send(handle, &bytes)

@@ -48,8 +48,6 @@ package final class HTTP2Stream {
   var isDeferred = false
   /// Whether END_STREAM was handed to the peer.
   var hasSentEnd = false
-  /// Whether the reset is this side's own doing, and counted already.
-  var isResetHere = false
   var isListedAsDrained = false
   /// The peer need not go on once our direction has ended.
   var stopsPeerAtEnd = false

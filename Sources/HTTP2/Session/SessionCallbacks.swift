@@ -46,9 +46,11 @@ enum SessionCallbacks {
       return SessionCallbacks.verdict(session)
     }
     unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(table) {
-      (_, frame, _, _, _, _, _, user) in
+      (_, frame, name, nameLength, _, _, _, user) in
       let session = unsafe SessionCallbacks.session(user)
-      if let frame = unsafe frame { unsafe session?.invalidField(frame.pointee.hd.stream_id) }
+      guard let frame = unsafe frame, let name = unsafe name else { return 0 }
+      unsafe session?.invalidField(
+        frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: name, count: nameLength))
       return SessionCallbacks.verdict(session)
     }
     unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) {
@@ -83,21 +85,22 @@ enum SessionCallbacks {
     unsafe nghttp2_session_callbacks_set_send_data_callback(table) { (_, frame, head, count, _, user) in
       let session = unsafe SessionCallbacks.session(user)
       guard let session, let frame = unsafe frame, let head = unsafe head else { return SessionCallbacks.failure }
-      unsafe session.writeData(frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: head, count: 9), count)
+      guard
+        unsafe session.writeData(frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: head, count: 9), count)
+      else { return CInt(NGHTTP2_ERR_WOULDBLOCK.rawValue) }
       return SessionCallbacks.verdict(session)
     }
   }
 
-  /// The source of a stream's body bytes.
-  static func provider(of stream: HTTP2Stream) -> nghttp2_data_provider {
+  /// The source of a stream's body bytes; the stream is found by its number.
+  static var provider: nghttp2_data_provider {
     unsafe nghttp2_data_provider(
-      source: nghttp2_data_source(ptr: Unmanaged.passUnretained(stream).toOpaque()),
-      read_callback: { (_, _, _, room, flags, source, user) in
-        guard let session = unsafe SessionCallbacks.session(user), let from = unsafe source?.pointee.ptr,
-          let flags = unsafe flags
-        else { return Int(SessionCallbacks.failure) }
-        let stream = unsafe Unmanaged<HTTP2Stream>.fromOpaque(from).takeUnretainedValue()
-        return unsafe session.readData(of: stream, room: room, flags: &flags.pointee)
+      source: nghttp2_data_source(ptr: nil),
+      read_callback: { (_, id, _, room, flags, _, user) in
+        guard let session = unsafe SessionCallbacks.session(user), let flags = unsafe flags else {
+          return Int(SessionCallbacks.failure)
+        }
+        return unsafe session.readData(id, room: room, flags: &flags.pointee)
       })
   }
 }

@@ -55,6 +55,8 @@ final class HTTP2ClientConnection: OpenConnection {
     worker.give(bytes)
   }
 
+  var calls: [Call] { live.values.compactMap(\.call) }
+
   func scheduleFlush() { wire?.scheduleFlush() }
 
   // MARK: Streams

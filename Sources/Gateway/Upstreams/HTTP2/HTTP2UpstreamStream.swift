@@ -216,8 +216,8 @@ extension HTTP2UpstreamStream: HTTP2StreamOwner {
     connection.ended(self)
     guard attempt != nil, !stream.hasReceivedEnd else { return }
     switch code {
+    case _ where stream.isFaulty: fail(.malformed, "the answer breaks the rules of HTTP/2")
     case .refusedStream where !answerBegun: fail(.refused, "refused")
-    case .protocolError where stream.isFaulty: fail(.malformed, "the answer breaks the rules of HTTP/2")
     default: fail(.reset(code), "reset with \(code.name)")
     }
   }
