@@ -37,7 +37,8 @@ import Testing
     let expected: [(String, JSONValue)] = [
       ("client", "127.0.0.1"), ("method", "POST"), ("route", "/v1/crates"), ("service", "depot.v1.CrateService"),
       ("procedure", "Create"), ("face", "rest"), ("stage", "rest"), ("side", "rest"), ("upstream", "legacy"),
-      ("status", 201), ("code", "ok"), ("received", 10), ("sent", 21), ("user_agent", "test/1"), ("request_id", "abc-1"),
+      ("status", 201), ("code", "ok"), ("received", 10), ("sent", 21), ("user_agent", "test/1"),
+      ("request_id", "abc-1"),
     ]
     for (name, value) in expected { #expect(line[name] == value, "\(name)") }
     #expect(line["error"] == nil)
@@ -125,9 +126,10 @@ import Testing
     backend.answer(json: "{}")
     _ = try client.receiveMessage()
     let words = try #require(try lines(gateway).first).split(separator: " ").map(String.init)
-    #expect(Array(words[1...9]) == [
-      "127.0.0.1", "rest", "GET", "/v1/crates/{id}", "depot.v1.CrateService/Get", "rpc/rpc", "depot", "200", "ok",
-    ])
+    #expect(
+      Array(words[1...9]) == [
+        "127.0.0.1", "rest", "GET", "/v1/crates/{id}", "depot.v1.CrateService/Get", "rpc/rpc", "depot", "200", "ok",
+      ])
     #expect(words[11] == "ms")
   }
 

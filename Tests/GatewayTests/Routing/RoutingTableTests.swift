@@ -28,20 +28,21 @@ import Testing
     group(hosts).serves(Array(authority.utf8).span)
   }
 
-  @Test(arguments: [
-    ([], "anything", true), ([], "", true),
-    // Both are in lower case: the one by the parser of heads, the other by that of the configuration.
-    (["api.example.com"], "api.example.com", true),
-    (["api.example.com"], "api.example.com:8080", true), (["api.example.com"], "example.com", false),
-    (["api.example.com"], "api.example.com.evil.test", false), (["api.example.com"], "xapi.example.com", false),
-    (["api.example.com"], "", false), (["api.example.com"], ":80", false),
-    (["api.example.com:8443"], "api.example.com:8443", true), (["api.example.com:8443"], "api.example.com", false),
-    (["*.example.com"], "a.example.com", true), (["*.example.com"], "a.b.example.com:1", true),
-    (["*.example.com"], "example.com", false), (["*.example.com"], ".example.com", false),
-    (["*.example.com"], "aexample.com", false), (["*.example.com"], "a.example.com.evil.test", false),
-    (["a.test", "*.b.test"], "x.b.test", true), (["a.test", "*.b.test"], "b.test", false),
-    (["[::1]"], "[::1]", true), (["[::1]"], "[::1]:8080", true), (["[::1]"], "::1", false),
-  ] as [([String], String, Bool)])
+  @Test(
+    arguments: [
+      ([], "anything", true), ([], "", true),
+      // Both are in lower case: the one by the parser of heads, the other by that of the configuration.
+      (["api.example.com"], "api.example.com", true),
+      (["api.example.com"], "api.example.com:8080", true), (["api.example.com"], "example.com", false),
+      (["api.example.com"], "api.example.com.evil.test", false), (["api.example.com"], "xapi.example.com", false),
+      (["api.example.com"], "", false), (["api.example.com"], ":80", false),
+      (["api.example.com:8443"], "api.example.com:8443", true), (["api.example.com:8443"], "api.example.com", false),
+      (["*.example.com"], "a.example.com", true), (["*.example.com"], "a.b.example.com:1", true),
+      (["*.example.com"], "example.com", false), (["*.example.com"], ".example.com", false),
+      (["*.example.com"], "aexample.com", false), (["*.example.com"], "a.example.com.evil.test", false),
+      (["a.test", "*.b.test"], "x.b.test", true), (["a.test", "*.b.test"], "b.test", false),
+      (["[::1]"], "[::1]", true), (["[::1]"], "[::1]:8080", true), (["[::1]"], "::1", false),
+    ] as [([String], String, Bool)])
   func servesItsHosts(hosts: [String], authority: String, expected: Bool) {
     #expect(serves(hosts, authority) == expected)
   }

@@ -13,9 +13,10 @@ import Testing
     let snapshot = try #require(compiled.snapshot)
     #expect(compiled.errors.isEmpty)
     #expect(snapshot.routes.map(\.procedure) == ["Get", "Create", "Seal", "Watch"].map { "/\(Depot.service)/\($0)" })
-    #expect(snapshot.routes.map(\.templates) == [
-      ["/api/v1/crates/{id}"], ["/api/v1/crates"], ["/api/v1/crates/{id}:seal"], ["/api/v1/watch/{id}"],
-    ])
+    #expect(
+      snapshot.routes.map(\.templates) == [
+        ["/api/v1/crates/{id}"], ["/api/v1/crates"], ["/api/v1/crates/{id}:seal"], ["/api/v1/watch/{id}"],
+      ])
     #expect(snapshot.routes.map(\.stage.stage) == [.rpc, .rest, .rest, .rpc])
     #expect(snapshot.routes.map(\.isStreaming) == [false, false, false, true])
     #expect(snapshot.routes.map(\.allowsGet) == [true, false, false, false])
@@ -25,24 +26,26 @@ import Testing
   }
 
   /// A fault, what it says, and the text at its place.
-  @Test(arguments: [
-    (["methods:", "  Gett: { stage: rpc }"], "has no method Gett; did you mean Get?", "Gett: {"),
-    (["methods:", "  Zap: { stage: rpc }"], "has no method Zap; it has Get, Create, Seal, Watch", "Zap: {"),
-    (
-      ["methods:", "  Get: { http: { get: \"/v1/{id\" } }"], "the rule GET /v1/{id is wrong at column 8:", "\"/v1/{id\""
-    ),
-    (["methods:", "  Get: { http: { get: \"/v1/{nope}\" } }"], "has no field nope", "\"/v1/{nope}\""),
-    (["methods:", "  Create: { http: { post: \"/v1/new\", body: nope } }"], "has no field nope", "\"/v1/new\""),
-    (
-      ["methods:", "  Seal: { http: { get: \"/v1/crates/{id}\" } }"],
-      "CrateService/Seal and depot.v1.CrateService/Get have the same rule GET /v1/crates/{id}; give one of them another path",
-      "\"/v1/crates/{id}\""
-    ),
-    (
-      ["methods:", "  Create: { stage: shadow }"], "may have side effects, so it cannot be shadowed; declare",
-      "shadow }"
-    ),
-  ] as [([String], String, String)])
+  @Test(
+    arguments: [
+      (["methods:", "  Gett: { stage: rpc }"], "has no method Gett; did you mean Get?", "Gett: {"),
+      (["methods:", "  Zap: { stage: rpc }"], "has no method Zap; it has Get, Create, Seal, Watch", "Zap: {"),
+      (
+        ["methods:", "  Get: { http: { get: \"/v1/{id\" } }"], "the rule GET /v1/{id is wrong at column 8:",
+        "\"/v1/{id\""
+      ),
+      (["methods:", "  Get: { http: { get: \"/v1/{nope}\" } }"], "has no field nope", "\"/v1/{nope}\""),
+      (["methods:", "  Create: { http: { post: \"/v1/new\", body: nope } }"], "has no field nope", "\"/v1/new\""),
+      (
+        ["methods:", "  Seal: { http: { get: \"/v1/crates/{id}\" } }"],
+        "CrateService/Seal and depot.v1.CrateService/Get have the same rule GET /v1/crates/{id}; give one of them another path",
+        "\"/v1/crates/{id}\""
+      ),
+      (
+        ["methods:", "  Create: { stage: shadow }"], "may have side effects, so it cannot be shadowed; declare",
+        "shadow }"
+      ),
+    ] as [([String], String, String)])
   func placesFaults(settings: [String], message: String, place: String) throws {
     let compiled = try Compiled(settings)
     #expect(compiled.snapshot == nil)
@@ -78,7 +81,8 @@ import Testing
   }
 
   @Test func aFaultInTheSchemaIsPlacedThere() throws {
-    let compiled = try Compiled([], proto: Depot.proto.replacing("returns (stream Crate)", with: "returns (stream Crat)"))
+    let compiled = try Compiled(
+      [], proto: Depot.proto.replacing("returns (stream Crate)", with: "returns (stream Crat)"))
     let fault = try #require(compiled.errors.first)
     #expect(fault.position.file.hasSuffix("depot.proto"))
     #expect(fault.position.line == 16)
@@ -95,13 +99,15 @@ import Testing
 
   @Test func theSameRuleForDifferentHostsIsFine() throws {
     let text = try Compiled([]).text
-    let two = text.replacing("    rpc: depot\n", with: "    rpc: depot\n    hosts: [a.example]\n")
+    let two =
+      text.replacing("    rpc: depot\n", with: "    rpc: depot\n    hosts: [a.example]\n")
       + "  depot.v1.OtherService: { rest: legacy, hosts: [b.example] }\n"
-    let proto = Depot.proto + """
-      service OtherService {
-        rpc Get(GetRequest) returns (Crate) { option (google.api.http) = {get: "/v1/crates/{id}"}; }
-      }
-      """
+    let proto =
+      Depot.proto + """
+        service OtherService {
+          rpc Get(GetRequest) returns (Crate) { option (google.api.http) = {get: "/v1/crates/{id}"}; }
+        }
+        """
     let apart = try Compiled(text: two, proto: proto)
     #expect(apart.errors.isEmpty)
     #expect(apart.snapshot?.groups.count == 2)

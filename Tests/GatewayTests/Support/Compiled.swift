@@ -44,7 +44,8 @@ struct Compiled {
   /// The text that stands where a fault is reported.
   func place(_ diagnostic: Diagnostic) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard diagnostic.position.file.hasSuffix("turnout.yaml"), lines.indices.contains(diagnostic.position.line - 1) else {
+    guard diagnostic.position.file.hasSuffix("turnout.yaml"), lines.indices.contains(diagnostic.position.line - 1)
+    else {
       return "(elsewhere)"
     }
     return String(lines[diagnostic.position.line - 1].dropFirst(diagnostic.position.column - 1))
