@@ -80,7 +80,7 @@ import Testing
     backend?.send(chunk(enveloped(#"{"id":"1"}"#)))
     _ = try client.receiveChunk()
     backend = nil
-    #expect(client.waitForEnd() == .closed)
+    #expect(client.waitForEnd() == .reset)
     gateway.waitFor("turnout_requests_total", "code=\"unavailable\"", toBe: 1)
   }
 
