@@ -173,7 +173,8 @@ struct SnapshotCompiler {
       binding.ignoredQuery = settings.query.ignore
       return try RESTBinding.compile(rule: rule, method: method, schema: schema, codec: codec, settings: binding)
     } catch {
-      report(position, "\(procedure): the rule \(rule.method) \(rule.path) is wrong: \(error.message)")
+      let column = error.column.map { " at column \($0)" } ?? ""
+      report(position, "\(procedure): the rule \(rule.method) \(rule.path) is wrong\(column): \(error.message)")
       return nil
     }
   }
