@@ -116,10 +116,14 @@ let package = Package(
     tests("Compression", ["Bytes"]),
     tests("Migration"),
     tests("Metrics"),
-    tests("EventLoops", ["Bytes"]),
+    support("EventLoops", []),
+    tests("EventLoops", ["Bytes", "EventLoopsTestSupport"]),
     tests(
       "Gateway",
-      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
+      [
+        "Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
+        "Metrics", "ProtoJSON", "ProtobufSchema", "REST", "RPC",
+      ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )

@@ -1,4 +1,5 @@
 package import Bytes
+import ProtobufSchema
 
 extension JSONCodec {
   /// Decodes a JSON document into a message and appends its wire bytes.
@@ -14,7 +15,7 @@ extension JSONCodec {
     into output: inout ByteBuffer
   ) throws(JSONError) {
     try requireMessage(message)
-    try run(json, bound: bound, outcome: &outcome, into: &output) { decoder, output throws(Fault) in
+    try run(tables, json, bound: bound, outcome: &outcome, into: &output) { decoder, output throws(Fault) in
       try decoder.document(message, bindings: decoder.allBindings, into: &output)
     }
   }
@@ -28,20 +29,21 @@ extension JSONCodec {
     into output: inout ByteBuffer
   ) throws(JSONError) {
     let plan = try requirePlan(message, field)
-    try run(json, bound: bound, outcome: &outcome, into: &output) { decoder, output throws(Fault) in
+    try run(tables, json, bound: bound, outcome: &outcome, into: &output) { decoder, output throws(Fault) in
       try decoder.field(plan, into: &output)
     }
   }
 
+  /// The tables are an argument so that they are borrowed: a copy would count references of each.
   private func run(
-    _ json: Span<UInt8>, bound: [BoundField], outcome: inout DecodingOutcome, into output: inout ByteBuffer,
+    _ tables: borrowing Tables, _ json: Span<UInt8>, bound: [BoundField], outcome: inout DecodingOutcome,
+    into output: inout ByteBuffer,
     _ body: (inout MessageDecoder, inout ByteBuffer) throws(Fault) -> Void
   ) throws(JSONError) {
     guard bound.count <= 64 else {
       throw JSONError(path: "", offset: 0, reason: "at most 64 bound values expected", kind: .range)
     }
     let before = output.count
-    let tables = self.tables
     var decoder = MessageDecoder(
       json, tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth, bound: bound,
       collectsMask: outcome.collectsMask)

@@ -1,4 +1,5 @@
 package import Bytes
+import ProtobufSchema
 
 extension JSONCodec {
   /// Writes the wire bytes of a message as JSON.
@@ -9,7 +10,7 @@ extension JSONCodec {
     _ wire: Span<UInt8>, message: Int, omitting: [[Int]] = [], into output: inout ByteBuffer
   ) throws(JSONError) {
     try requireMessage(message)
-    try run(wire, omitting: omitting, into: &output) { encoder, reader, output throws(Fault) in
+    try run(tables, wire, omitting: omitting, into: &output) { encoder, reader, output throws(Fault) in
       try encoder.value(
         encoder.tables.messages[message].kind, message, reader, omit: encoder.allOmitted, level: 0, into: &output)
     }
@@ -23,7 +24,7 @@ extension JSONCodec {
     _ wire: Span<UInt8>, message: Int, field: Int, omitting: [[Int]] = [], into output: inout ByteBuffer
   ) throws(JSONError) {
     let plan = try requirePlan(message, field)
-    try run(wire, omitting: omitting, into: &output) { encoder, reader, output throws(Fault) in
+    try run(tables, wire, omitting: omitting, into: &output) { encoder, reader, output throws(Fault) in
       var ordered = ByteBuffer()
       try encoder.order(message, reader, only: plan, into: &ordered)
       let span = ordered.span
@@ -32,14 +33,13 @@ extension JSONCodec {
   }
 
   private func run(
-    _ wire: Span<UInt8>, omitting: [[Int]], into output: inout ByteBuffer,
+    _ tables: borrowing Tables, _ wire: Span<UInt8>, omitting: [[Int]], into output: inout ByteBuffer,
     _ body: (inout MessageEncoder, WireReader, inout ByteBuffer) throws(Fault) -> Void
   ) throws(JSONError) {
     guard omitting.count <= 64 else {
       throw JSONError(path: "", offset: 0, reason: "at most 64 omitted fields expected", kind: .range)
     }
     let before = output.count
-    let tables = self.tables
     var isCareful = false
     while true {
       var encoder = MessageEncoder(

@@ -1,4 +1,5 @@
 package import Bytes
+import ProtobufSchema
 
 /// Single values as bare text: query parameters and path segments.
 extension JSONCodec {
@@ -23,11 +24,9 @@ extension JSONCodec {
   ) throws(JSONError) {
     let plan = try requirePlan(message, field)
     let before = output.count
-    let tables = self.tables
     do {
       output.append(encodedTag: plan.tag, length: plan.tagLength)
-      let reader = TextReader(text, tables: TableView(tables), profile: profile)
-      try reader.value(plan, into: &output)
+      try read(tables, text, plan, into: &output)
     } catch {
       output.truncate(to: before)
       throw error.error
@@ -45,12 +44,25 @@ extension JSONCodec {
   ) throws(JSONError) {
     let plan = try requirePlan(message, field)
     let before = output.count
-    let tables = self.tables
     do {
-      try TextWriter(tables: TableView(tables), schema: schema, profile: profile).value(plan, value, into: &output)
+      try write(tables, value, plan, into: &output)
     } catch {
       output.truncate(to: before)
       throw error.error
     }
+  }
+
+  private func read(
+    _ tables: borrowing Tables, _ text: Span<UInt8>, _ plan: FieldPlan, into output: inout ByteBuffer
+  ) throws(Fault) {
+    let reader = TextReader(text, tables: TableView(tables), profile: profile)
+    try reader.value(plan, into: &output)
+  }
+
+  private func write(
+    _ tables: borrowing Tables, _ value: Span<UInt8>, _ plan: FieldPlan, into output: inout ByteBuffer
+  ) throws(Fault) {
+    let writer = TextWriter(tables: TableView(tables), schema: schema, profile: profile)
+    try writer.value(plan, value, into: &output)
   }
 }

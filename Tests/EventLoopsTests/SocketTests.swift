@@ -124,7 +124,7 @@ import Testing
   @Test func aTakenPortIsAnError() throws {
     let listener = try ListeningSocket(address: loopback())
     #expect(listener.address.port != 0)
-    #expect(throws: SystemError(call: "bind", code: EADDRINUSE)) {
+    #expect(throws: SystemError(call: "cannot listen on \(listener.address.text)", code: EADDRINUSE)) {
       _ = try ListeningSocket(address: listener.address)
     }
     #expect(listener.address.host == "127.0.0.1")

@@ -7,6 +7,7 @@ import pytest
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
+from support.rest_service import hang
 from support.schema import SERVICE
 from support.wire import request_bytes
 
@@ -18,11 +19,6 @@ def connect_request(timeout=None, kind="application/json", method="GetBook", bod
     if timeout is not None:
         fields.append(("Connect-Timeout-Ms", str(timeout)))
     return request_bytes("POST", f"/{SERVICE}/{method}", fields, body)
-
-
-def hang(request):
-    """Never answers; the test sees whether the gateway leaves."""
-    request.left = request.was_left()
 
 
 async def sleep_long(call):
@@ -50,8 +46,7 @@ def test_a_callers_deadline_ends_a_rest_call(gateway_on_rest, rest):
         answer = wire.answer()
     assert (answer.status, answer.json()["code"]) == (504, "deadline_exceeded")
     assert answer["content-type"] == "application/json"
-    request = rest.only()
-    assert request.was_left()
+    assert rest.only().gone.wait(30)
 
 
 def test_a_callers_deadline_ends_an_rpc(gateway_on_rpc, rpc):
@@ -72,7 +67,7 @@ def test_the_routes_timeout_ends_a_call_of_either_face(start, configuration, res
     rest.answers(hang)
     answer = gateway.fetch("GET", "/v1/books/b1")
     assert (answer.status, answer.json()["code"]) == (504, 4)
-    assert rest.only().was_left()
+    assert rest.only().gone.wait(30)
 
 
 def test_the_official_clients_timeout(gateway_on_rest, rest, client_of, pb):
@@ -80,7 +75,7 @@ def test_the_official_clients_timeout(gateway_on_rest, rest, client_of, pb):
     with pytest.raises(ConnectError) as error:
         client_of(gateway_on_rest).get_book(pb.GetBookRequest(id="b1"), timeout_ms=300)
     assert error.value.code == Code.DEADLINE_EXCEEDED
-    assert rest.wait_for(1)[0].was_left()
+    assert rest.wait_for(1)[0].gone.wait(30)
 
 
 def test_no_time_at_all(gateway_on_rest, rest):
@@ -109,7 +104,7 @@ def test_a_client_that_leaves_a_rest_call(gateway_on_rest, rest, data):
     with gateway_on_rest.connect() as wire:
         wire.send(data)
         request = rest.wait_for(1)[0]
-    assert request.was_left()
+    assert request.gone.wait(30)
 
 
 @pytest.mark.parametrize("data", [

@@ -4,7 +4,7 @@ import json
 import threading
 
 from support.gateway import wait_until
-from support.rest_service import book
+from support.rest_service import book, hang
 from support.schema import SERVICE
 from support.wire import Wire
 
@@ -61,7 +61,7 @@ def test_clients_that_vanish_leave_nothing(start, configuration, rest):
     gateway.fetch("GET", "/healthy")
     wait_until(lambda: gateway.metric("turnout_connections") == 0)
     before = gateway.descriptors()
-    rest.answers(lambda request: request.was_left(60) and None)
+    rest.answers(hang)
     for number in range(60):
         with gateway.connect() as wire:
             wire.send([b"", b"GET / HT", b"GET /hang HTTP/1.1\r\nHost: x\r\n\r\n",

@@ -29,6 +29,7 @@ def traffic(gateway):
         wire.send(b"nonsense\r\n\r\n")
         wire.answer()
     gateway.admin("POST", "/reload")
+    wait_until(lambda: gateway.metric("turnout_shadow_total") == 1, what="a counted shadow")
 
 
 def test_promtool_finds_nothing(gateway):

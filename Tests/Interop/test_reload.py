@@ -45,7 +45,7 @@ def test_a_bad_file_leaves_the_old_one_serving(start, configuration, rest, text)
         assert (answer.status, answer.json()["outcome"]) == (422, "failed")
         for error in answer.json()["errors"]:
             assert error.keys() >= {"file", "line", "column", "message"}
-        assert re.search(r"turnout\.yaml:\d+:\d+", gateway.log())
+        wait_until(lambda: re.search(r"turnout\.yaml:\d+:\d+", gateway.log()), what="the fault in the log")
         assert wire.request("GET", "/v1/books/b2").json() == book("b2")
         check = run("check", "--config", gateway.file)
         assert check.returncode == 1
@@ -63,7 +63,7 @@ def test_a_changed_descriptor_set_is_a_reason_to_reload(start, configuration, sc
     gateway = start(setup)
     copy.write_bytes(b"not a descriptor set")
     wait_until(lambda: reloads(gateway, "failed") >= 1, what="a failed reload")
-    assert "copy.binpb" in gateway.log()
+    wait_until(lambda: "copy.binpb" in gateway.log(), what="the fault in the log")
     assert gateway.fetch("GET", "/v1/books/b1").status == 200
     copy.write_bytes(schema.descriptors.read_bytes())
     wait_until(lambda: reloads(gateway, "ok") >= 1, what="a good reload")

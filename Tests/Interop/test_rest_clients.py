@@ -133,10 +133,16 @@ def test_a_clients_fault_names_the_field_and_reaches_nobody(gateway, rest, rpc, 
     assert not rpc.calls and not rest.requests
 
 
-def test_wrong_method_and_wrong_type(gateway, rest, rpc):
+def test_wrong_method(start, configuration, rest, rpc):
+    """With a fallback the request would be its; see test_routing.py."""
+    gateway = start(configuration(stage="rpc"))
     answer = gateway.fetch("PUT", "/v1/books/b1", JSON, b"{}")
     assert answer.status == 405
     assert {"GET", "PATCH", "DELETE"} <= {name.strip() for name in answer["allow"].split(",")}
+    assert not rpc.calls and not rest.requests
+
+
+def test_wrong_type(gateway, rest, rpc):
     answer = gateway.fetch("POST", "/v1/shelves/s1/books", [("Content-Type", "text/plain")], b"{}")
     assert answer.status == 415
     assert not rpc.calls and not rest.requests

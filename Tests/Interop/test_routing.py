@@ -12,6 +12,9 @@ def test_the_fallback_takes_what_no_route_matches(gateway_on_rpc, rest, rpc):
     answer = gateway_on_rpc.fetch("GET", "/healthy?a=1#".rstrip("#"))
     assert answer.body == b"legacy"
     assert rest.only().target == "/healthy?a=1"
+    # A method that the schema does not know may be one that the legacy service has.
+    gateway_on_rpc.fetch("PUT", "/v1/books/b1")
+    assert rest.requests[-1].method == "PUT"
     assert not rpc.calls
 
 

@@ -7,6 +7,7 @@ from connectrpc.code import Code
 from connectrpc.compression.gzip import GzipCompression
 from connectrpc.errors import ConnectError
 
+from support.gateway import wait_until
 from support.schema import SERVICE
 
 
@@ -55,7 +56,7 @@ def test_an_error_after_messages(start, configuration, rpc, client_of, pb):
             got.append(message.id)
     assert (got, error.value.code, error.value.message) == (["b0"], Code.DATA_LOSS, "the shelf broke")
     # Although it passed through with status 200, the gateway knows that it failed.
-    assert gateway.metric("turnout_requests_total", method="WatchBooks", code="data_loss") == 1
+    wait_until(lambda: gateway.metric("turnout_requests_total", method="WatchBooks", code="data_loss") == 1)
 
 
 def test_a_client_that_leaves_a_stream(gateway_on_rpc, rpc, client_of, pb):

@@ -1,5 +1,6 @@
 """WebSocket tunnels through a pass-through route; other upgrades are ignored."""
 
+import contextlib
 import os
 import threading
 
@@ -39,11 +40,11 @@ def gateway(start, configuration, echo):
 
 
 def open_socket(gateway, **more):
-    return connect("ws://%s:%d/socket?room=1" % gateway.address, max_size=None, **more)
+    return connect("ws://%s:%d/socket?room=1" % gateway.address, max_size=None, subprotocols=["chat"], **more)
 
 
 def test_messages_both_ways(gateway, echo):
-    with open_socket(gateway, subprotocols=["chat"], additional_headers={"X-User": "u1"}) as socket:
+    with open_socket(gateway, additional_headers={"X-User": "u1"}) as socket:
         assert socket.subprotocol == "chat"
         for message in ["", "a", "ü" * 1000, b"", os.urandom(125), os.urandom(70_000), os.urandom(8 << 20)]:
             socket.send(message)
@@ -62,15 +63,39 @@ def test_the_service_closes(gateway):
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4001, "as asked")
 
 
+def test_bytes_that_come_too_early_stay_in_order(start, configuration):
+    """The client's first bytes come with its request, the service's with the 101; ends pass as well."""
+    from support.scripted import Scripted, read_all, read_head
+    from support.wire import Wire, request_bytes
+
+    def script(connection):
+        _, rest = read_head(connection)
+        connection.sendall(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nfrom the service")
+        return rest + read_all(connection)
+
+    server = Scripted(script)
+    setup = configuration(fallback="echo")
+    setup["upstreams"]["echo"] = {"protocol": "rest", "endpoints": [server.url]}
+    gateway = start(setup)
+    with Wire(gateway.address) as wire:
+        wire.send(request_bytes("GET", "/socket", [("Connection", "Upgrade"), ("Upgrade", "websocket")]) + b"early ")
+        assert wire.head().status == 101
+        assert wire.exactly(16) == b"from the service"
+        wire.send(b"late")
+    assert server.ended.acquire(timeout=30)
+    assert server.received == [b"early late"]
+    server.close()
+
+
 def test_many_at_once_and_nothing_is_left(gateway):
     before = gateway.descriptors()
-    sockets = [open_socket(gateway) for _ in range(30)]
-    for number, socket in enumerate(sockets):
-        socket.send(f"n{number}")
-    for number, socket in enumerate(sockets):
-        assert socket.recv(30) == f"n{number}"
-    for socket in sockets:
-        socket.close()
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(open_socket(gateway)) for _ in range(30)]
+        for number, socket in enumerate(sockets):
+            socket.send(f"n{number}")
+        for number, socket in enumerate(sockets):
+            assert socket.recv(30) == f"n{number}"
     wait_until(lambda: gateway.descriptors() <= before + 2, what="closed descriptors")
 
 

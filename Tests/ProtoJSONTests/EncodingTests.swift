@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 import Testing
 
 @testable import ProtoJSON
@@ -79,6 +80,19 @@ import Testing
     #expect(try bench.encode(Wire.delimited(62, []), "t.Maps") == "{\"vTime\":{\"\":\"1970-01-01T00:00:00Z\"}}")
   }
 
+  @Test func otherWireTypesBetweenEntriesAreSkipped() throws {
+    let entry = Wire.delimited(6, Wire.text(1, "a"))
+    let other = Wire.delimited(6, Wire.text(1, "b"))
+    let alien = Wire.varint(6, 7)
+    #expect(try bench.encode(entry + alien, "t.Parcel") == "{\"labels\":{\"a\":\"\"}}")
+    #expect(try bench.encode(entry + alien + alien + other, "t.Parcel") == "{\"labels\":{\"a\":\"\",\"b\":\"\"}}")
+    let nested = Wire.delimited(22, entry + alien)
+    let scattered = Wire.text(5, "x") + nested + Wire.text(5, "y")
+    #expect(
+      try bench.encode(scattered, "t.Parcel") == "{\"tags\":[\"x\",\"y\"],\"inner\":{\"labels\":{\"a\":\"\"}}}")
+    #expect(try bench.encodingError(entry + [0x30], "t.Parcel").kind == .wire)
+  }
+
   @Test func structsWithDuplicatesKeepTheLast() throws {
     func entry(_ key: String, _ value: [UInt8]) -> [UInt8] {
       Wire.delimited(1, Wire.text(1, key) + Wire.delimited(2, value))
@@ -125,6 +139,12 @@ import Testing
     }
     _ = try bench.encode(nested(100), "t.Parcel")
     #expect(try bench.encodingError(nested(101), "t.Parcel").kind == .depth)
+    // What may be read may be written.
+    let list = String(repeating: "[", count: 99) + String(repeating: "]", count: 99)
+    #expect(try bench.normalize("{\"a\":\(list)}", "google.protobuf.Struct") == "{\"a\":\(list)}")
+    var any = "{\"@type\":\"x/t.Parcel\"}"
+    for _ in 0..<49 { any = "{\"@type\":\"x/t.Parcel\",\"inner\":{\"note\":\(any)}}" }
+    #expect(try bench.normalize(any, "google.protobuf.Any") == any)
     let groups = Array(repeating: UInt8(0x0B), count: 5_000)
     #expect(try bench.encodingError(groups, "t.Old").kind == .wire)
   }

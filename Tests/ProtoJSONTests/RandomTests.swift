@@ -1,6 +1,8 @@
 import Bytes
+import ProtobufSchema
 import Testing
 
+import ProtobufSchema
 @testable import ProtoJSON
 
 @Suite struct RandomTests {
@@ -40,6 +42,39 @@ import Testing
       let wire = random.message(try bench.index(type), depth: 3)
       let json = try bench.encode(wire, type)
       #expect(try bench.encode(try bench.decode(json, type), type) == json, "seed \(seed)")
+    }
+  }
+
+  private func records(_ wire: [UInt8]) throws -> [(number: UInt32, bytes: [UInt8])] {
+    var reader = WireReader(wire.span)
+    var records: [(number: UInt32, bytes: [UInt8])] = []
+    while !reader.isAtEnd {
+      let start = reader.offset
+      let tag = try reader.readTag()
+      try reader.skip(tag)
+      records.append((tag.number, Array(wire[start..<reader.offset])))
+    }
+    return records
+  }
+
+  private func grouped(_ records: [(number: UInt32, bytes: [UInt8])]) -> [UInt32: [UInt8]] {
+    var groups: [UInt32: [UInt8]] = [:]
+    for record in records { groups[record.number, default: []] += record.bytes }
+    return groups
+  }
+
+  /// The order of fields on the wire means nothing, that of a field's own elements does.
+  @Test(arguments: types) func shuffledFieldsMeanTheSame(_ type: String) throws {
+    let seed = Self.seed()
+    var random = RandomMessages(schema: Fixture.schema, generator: SeededGenerator(seed: seed))
+    let bench = Bench.standard
+    for _ in 0..<20 {
+      let ordered = try records(random.message(try bench.index(type), depth: 3))
+      let numbers = ordered.map(\.number).shuffled(using: &random.generator)
+      var queues = Dictionary(grouping: ordered, by: \.number)
+      let shuffled = numbers.flatMap { number in queues[number]?.removeFirst().bytes ?? [] }
+      let back = try records(try bench.decode(try bench.encode(shuffled, type), type))
+      #expect(grouped(back) == grouped(ordered), "seed \(seed)")
     }
   }
 

@@ -17,9 +17,9 @@ import Testing
   private func boundaries(of bytes: [UInt8]) throws -> Set<Int> {
     var reader = WireReader(bytes.span)
     var result: Set<Int> = [0]
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       try reader.skip(tag)
-      result.insert(reader.position)
+      result.insert(reader.offset)
     }
     return result
   }

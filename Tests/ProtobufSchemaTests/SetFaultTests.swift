@@ -253,7 +253,7 @@ extension [UInt8] {
   fileprivate func replacing(_ name: String, with other: String, package: String) -> [UInt8] {
     // The file is `0A length …`; its name and package are the first two fields.
     var reader = WireReader(span)
-    guard (try? reader.readTag()) != nil, let range = try? reader.readRange() else { return self }
+    guard (try? reader.readTag()) != nil, let range = try? reader.readLengthDelimited() else { return self }
     let fields = 2 + name.utf8.count + 3
     let rest = Array(self[range].dropFirst(fields))
     return DescriptorBytes.make { set in

@@ -30,7 +30,7 @@ final class Captured: Sendable {
   var error: String { texts.withLock { $0.error } }
 
   func run(
-    _ arguments: [String], on gateway: (any GatewayProgram)? = ScriptedGateway(), environment: [String: String] = [:]
+    _ arguments: [String], on gateway: any GatewayProgram = ScriptedGateway(), environment: [String: String] = [:]
   ) -> Int32 {
     let console = Console(
       out: { text in self.texts.withLock { $0.out += text } },

@@ -39,12 +39,12 @@ import Testing
     let server = try server(token: nil)
     let captured = Captured()
     let arguments = ["stage", "/a.S/Get", "canary", "--percent", "2.5%", "--reason", "slow start"]
-    #expect(captured.run(arguments + ["--admin", "http://\(server.address.text)"], on: nil) == 0)
+    #expect(captured.run(arguments + ["--admin", "http://\(server.address.text)"]) == 0)
     #expect(captured.out == "a.S/Get: canary at 2.5%\n")
     #expect(captured.error == "")
     let named = Captured()
     let address = "http://localhost:\(server.address.port)"
-    #expect(named.run(["stage", "a.S/Get", "rpc", "--admin", address], on: nil) == 0)
+    #expect(named.run(["stage", "a.S/Get", "rpc", "--admin", address]) == 0)
     #expect(named.out == "a.S/Get: rpc\n")
     #expect(control.asked.withLock { $0 } == ["a.S/Get canary 2.5 slow start", "a.S/Get rpc - "])
   }
@@ -53,14 +53,14 @@ import Testing
     let server = try server(token: "s3cret")
     let arguments = ["stage", "a.S/Get", "rpc", "--admin", "http://\(server.address.text)"]
     let without = Captured()
-    #expect(without.run(arguments, on: nil) == 1)
+    #expect(without.run(arguments) == 1)
     #expect(without.error.contains("(status 401)"))
     for wrong in ["other", "s3cret\r\nX: y"] {
       let captured = Captured()
-      #expect(captured.run(arguments, on: nil, environment: ["TURNOUT_ADMIN_TOKEN": wrong]) == 1)
+      #expect(captured.run(arguments, environment: ["TURNOUT_ADMIN_TOKEN": wrong]) == 1)
       #expect(!captured.error.contains(wrong))
     }
-    #expect(Captured().run(arguments, on: nil, environment: ["TURNOUT_ADMIN_TOKEN": "s3cret"]) == 0)
+    #expect(Captured().run(arguments, environment: ["TURNOUT_ADMIN_TOKEN": "s3cret"]) == 0)
     #expect(control.asked.withLock { $0.count } == 1)
   }
 
@@ -72,7 +72,7 @@ import Testing
     let server = try server(token: nil)
     let captured = Captured()
     let arguments = ["stage", procedure, "rpc", "--admin", "http://\(server.address.text)"]
-    #expect(captured.run(arguments, on: nil) == 1)
+    #expect(captured.run(arguments) == 1)
     #expect(captured.error == line)
     #expect(captured.out == "")
   }
@@ -86,15 +86,15 @@ import Testing
       server.join()
     }
     let captured = Captured()
-    #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(address)"], on: nil) == 1)
-    #expect(captured.error == "turnout: http://\(address): Connection refused\n")
+    #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(address)"]) == 1)
+    #expect(captured.error == "turnout: no answer from the admin endpoint http://\(address): Connection refused\n")
   }
 
   @Test func someoneElseIsThere() throws {
     let any = try #require(SocketAddress(host: "127.0.0.1", port: 0))
     let server = try LocalServer(address: any, name: "other") { _ in .text("<html>", status: 502) }
     let captured = Captured()
-    #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(server.address.text)"], on: nil) == 1)
+    #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(server.address.text)"]) == 1)
     #expect(captured.error == "turnout: the admin endpoint answered 502\n")
   }
 }

@@ -16,7 +16,9 @@ extension LoadContext {
   func list(_ node: Node, _ wanted: String) -> [Node]? {
     if node.isNull { return [] }
     guard case .sequence(let elements) = node.content else {
-      error(node.position, "a list of \(wanted) belongs here, not \(node.kindName)", cure: "write it as `[…]`")
+      var cure = "write it as `[…]`"
+      if case .mapping = node.content { cure = "begin each of its elements with `- `" }
+      error(node.position, "a list of \(wanted) belongs here, not \(node.kindName)", cure: cure)
       return nil
     }
     return elements

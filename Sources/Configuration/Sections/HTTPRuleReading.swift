@@ -5,6 +5,7 @@ extension RootReader {
   func rule(_ node: Node, _ section: Section<RuleKey>) -> HTTPRuleConfiguration? {
     guard let map = MappingReader(node, section, context) else { return nil }
     let given = (RuleKey.verbs + [.custom]).filter { map[$0] != nil }
+    if given.isEmpty, RuleKey.verbs.contains(where: { map.wasMeant($0) }) { return nil }
     guard let verb = given.first, given.count == 1 else {
       let verbs = given.isEmpty ? "out a verb" : " \(listed(given.map(\.rawValue)))"
       context.error(

@@ -114,6 +114,7 @@ struct EventStream: ~Copyable {
       let character = TextPlace.character(index, in: Array(input))
       return character == "\t" ? "indent with spaces" : "put the value in quotes"
     }
+    if problem.contains("tab character") { return "indent with spaces" }
     return "check the indentation, brackets and quotes before this place"
   }
 }

@@ -29,7 +29,8 @@ package final class ListeningSocket: Sendable {
     let bound = address.withKernelForm { pointer, length in
       uninterrupted { Int(bind(made.descriptor, pointer, length)) }
     }
-    if bound < 0 { throw SystemError(call: "bind", code: CInt(-bound)) }
+    // A port that is taken is the commonest failure of all: it is named by its address.
+    if bound < 0 { throw SystemError(call: "cannot listen on \(address.text)", code: CInt(-bound)) }
     try required("listen") { [descriptor = made.descriptor] in listen(descriptor, CInt(clamping: backlog)) }
     self.address = made.localAddress ?? address
     descriptor = made.release()

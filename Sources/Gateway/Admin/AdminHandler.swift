@@ -1,6 +1,7 @@
 import Bytes
 import Diagnostics
 import HTTPModel
+import RPC
 
 /// Answers the requests of the admin endpoint, or of a read-only probes listener.
 ///

@@ -1,4 +1,5 @@
 import Diagnostics
+package import RPC
 
 /// The body of `PUT /routes/{procedure}/stage`, and what `turnout stage` sends there.
 package struct StageChange: Sendable, Equatable {

@@ -48,6 +48,10 @@ extension Call {
   /// The client's bytes stopped being HTTP in the middle of the body.
   func clientBroke(_ error: RPCError) { fail(error) }
 
+  func clientCongested() {
+    if state == .passing { attempt?.pauseReading() }
+  }
+
   func clientDrained() { attempt?.resumeReading() }
 
   func deadlinePassed() { fail(RPCError(.deadlineExceeded, "the deadline passed")) }

@@ -28,7 +28,7 @@ extension Call: AttemptOwner {
     PassThrough.prepareReply(head, for: self)
     tap?.begin(head)
     if tap == nil { outcome = PassThrough.outcome(ofStatus: head.status) }
-    leaveWithReply()
+    leaveWithReply(head.fields)
     sentHead = true
     client?.sendHead(status: head.status, fields: head.fields, framing: attempt.declaredFraming, endsCall: false)
   }
@@ -39,7 +39,7 @@ extension Call: AttemptOwner {
     deadline = nil
     head.fields.append(.connection, "upgrade")
     head.fields.append(.upgrade, "websocket")
-    leaveWithReply()
+    leaveWithReply(head.fields)
     client?.sendHead(status: 101, fields: head.fields, framing: .none, endsCall: false)
     client?.becomeTunnel()
   }
@@ -81,6 +81,10 @@ extension Call: AttemptOwner {
     observeAttempt()
     worker.metrics.upstreamFailed(upstreamName, failure.kind, shard: worker.index)
     fail(failure.callError)
+  }
+
+  func attemptCongested(_ attempt: Attempt) {
+    if state == .passing { client?.pauseReceiving() }
   }
 
   func attemptDrained(_ attempt: Attempt) {
@@ -126,7 +130,7 @@ extension Call: AttemptOwner {
   }
 
   /// Innermost first, before the head goes out.
-  private func leaveWithReply(_ fields: FieldBlock? = nil) {
-    for interceptor in chain.leaving { interceptor.onReply(self) }
+  private func leaveWithReply(_ fields: FieldBlock) {
+    for interceptor in chain.leaving { interceptor.onReply(self, fields) }
   }
 }

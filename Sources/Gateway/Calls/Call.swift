@@ -168,13 +168,13 @@ final class Call {
       pass(to: fallbackUpstream)
       return
     }
-    let decision = StageDecision(route.plan.stage.stage)
+    let decision = StageDecision(route.plan.presentStage)
     self.decision = decision
     guard let upstream = route.plan.upstream(of: decision.side) else {
       fail(RPCError(.unavailable, "no upstream is configured for stage \(decision.stage.rawValue)"))
       return
     }
-    if decision.shadows { ShadowObserver.launch(for: self, route: route) }
+    if decision.shadows, onRequest == nil { ShadowObserver.launch(for: self, route: route) }
     do {
       if try passesThrough(route.plan, decision.side, upstream) {
         pass(to: upstream)
@@ -218,6 +218,6 @@ final class Call {
     state = .gathering
     if case .length(let length) = requestFraming, length > worker.limits.message { throw tooLarge() }
     client?.startReceiving()
-    if !hasRequestBody, requestFraming == .none { try ask() }
+    if !hasRequestBody { try ask() }
   }
 }

@@ -1,4 +1,5 @@
 import Bytes
+import Compression
 import HTTPModel
 import RPC
 
@@ -13,6 +14,8 @@ struct ReplyTap {
   }
 
   private static let keptBytes = 8 << 10
+  /// Bytes of an end of stream when it is decompressed.
+  private static let maximumEnd = 64 << 10
 
   private let isConnect: Bool
   private let isStream: Bool
@@ -30,8 +33,24 @@ struct ReplyTap {
     status = head.status
     if isStream, status == 200 {
       watch = .stream
+      stream = StreamTap(decompress: Self.decompression(head))
     } else if isConnect, status != 200, !head.fields.contains(.contentEncoding) {
       watch = .errorBody
+    }
+  }
+
+  /// For the end of a stream whose messages are compressed.
+  private static func decompression(_ head: ResponseHead) -> StreamTap.Decompression? {
+    guard let index = head.fields.firstIndex(of: .connectContentEncoding),
+      let coding = head.fields.withValue(at: index, { ContentCoding(name: $0) }), coding != .identity
+    else { return nil }
+    return { compressed, output in
+      do {
+        try Decompressor.decompress(compressed, as: coding, limit: maximumEnd, into: &output)
+        return true
+      } catch {
+        return false
+      }
     }
   }
 
@@ -45,12 +64,15 @@ struct ReplyTap {
     }
   }
 
-  /// The code that the call ended with; nil when it was a success.
+  /// The code that the call ended with, once its answer is whole; nil when it was a success.
   func outcome() -> Code? {
     switch watch {
-    case .status: isConnect && status != 200 && status != 304 ? Code(inferredFromStatus: status) : PassThrough.outcome(ofStatus: status)
-    case .errorBody: ConnectErrorBody.read(kept.span, status: status).code
-    case .stream: stream.error?.code
+    case .status: return isConnect && status != 200 && status != 304 ? Code(inferredFromStatus: status) : PassThrough.outcome(ofStatus: status)
+    case .errorBody: return ConnectErrorBody.read(kept.span, status: status).code
+    case .stream:
+      var stream = stream
+      stream.ended()
+      return stream.error?.code
     }
   }
 }

@@ -45,13 +45,13 @@ extension ClientConnection {
     switch phase {
     case .head:
       guard !buffer.isEmpty, !isCongested else { return false }
-      if !parser.hasBegun { requestBegins() }
-      guard try parser.parse(&buffer, into: head) else { return false }
-      try beginCall()
+      let incoming = incoming ?? requestBegins()
+      guard try incoming.parser.parse(&buffer, into: incoming.head) else { return false }
+      try beginCall(incoming)
       return true
     case .body:
-      guard mayReceive, !readsPaused else { return false }
-      switch try reader.next(&buffer, trailers: trailers) {
+      guard mayReceive, !readsPaused, let incoming else { return false }
+      switch try incoming.reader.next(&buffer, trailers: incoming.trailers) {
       case .needsMore: return false
       case .data(let count):
         rateWindowBytes += count
@@ -59,7 +59,7 @@ extension ClientConnection {
         return true
       case .end:
         phase = .reply
-        call?.receivedEnd(trailers)
+        call?.receivedEnd(incoming.trailers)
         return true
       }
     case .tunnel:
@@ -73,15 +73,22 @@ extension ClientConnection {
     }
   }
 
-  private func requestBegins() {
+  private func requestBegins() -> IncomingRequest {
+    let fresh = worker.takeIncoming()
+    incoming = fresh
     requestStartedAt = worker.loop.now
     arm(requestStartedAt + worker.timeouts.requestHead)
+    return fresh
   }
 
   /// The head is there: finds out what it asks for and begins the call.
-  private func beginCall() throws(HTTP1Error) {
+  private func beginCall(_ incoming: IncomingRequest) throws(HTTP1Error) {
+    let head = incoming.head
     let framing = try MessageFraming.ofRequest(head)
-    options = HopByHop.remove(from: head.fields)
+    // There is nothing to receive of an empty body, so nothing would come to wake a call that waits for it.
+    let isEmpty = framing == .none || framing == .length(0)
+    let options = HopByHop.remove(from: head.fields)
+    incoming.options = options
     requests += 1
     sentHead = false
     suppressesBody = head.method == .head
@@ -89,16 +96,15 @@ extension ClientConnection {
     closesAfterAnswer =
       head.version == .http10 || !ConnectionPersistence.isPersistent(version: head.version, options: options)
       || limit > 0 && requests >= limit || isPastItsAge
-    reader = BodyReader(framing: framing, limits: worker.headLimits)
-    trailers.removeAll()
+    incoming.reader = BodyReader(framing: isEmpty ? .none : framing, limits: worker.headLimits)
     // An HTTP/1.0 client does not know interim answers (RFC 9110 section 10.1.1).
-    owesContinue = options.expectsContinue && framing != .none && head.version != .http10
+    owesContinue = options.expectsContinue && !isEmpty && head.version != .http10
     mayReceive = false
-    phase = framing == .none ? .reply : .body
+    phase = isEmpty ? .reply : .body
     let call = worker.makeCall(client: self, head: head, options: options, framing: framing)
     self.call = call
     call.begin()
-    if let deadline = self.call?.deadline { arm(deadline) }
+    if let call = self.call { arm(call.deadline ?? lastProgress + worker.timeouts.streamIdle) }
   }
 
   private var isPastItsAge: Bool {

@@ -32,7 +32,7 @@ extension ClientConnection {
   }
 
   private func checkHead(_ now: Instant) {
-    guard parser.hasBegun else {
+    guard incoming?.parser.hasBegun == true else {
       let end = lastProgress + worker.timeouts.idle
       if now >= end { close() } else { arm(end) }
       return

@@ -8,7 +8,7 @@ extension ClientConnection: ClientStream {
   var isCongested: Bool { output.count > Watermark.high }
 
   func sendInterim(_ head: ResponseHead) {
-    guard phase != .closed, !sentHead, self.head.version == .http11 else { return }
+    guard phase != .closed, !sentHead, incoming?.head.version == .http11 else { return }
     HeadWriter.response(status: head.status, fields: head.fields, framing: .none, closing: false, into: &output)
     scheduleFlush()
   }
@@ -17,10 +17,10 @@ extension ClientConnection: ClientStream {
     guard phase != .closed else { return }
     sentHead = true
     var framing = framing
-    if framing == .chunked, head.version == .http10 { framing = .untilClose }
+    if framing == .chunked, incoming?.head.version == .http10 { framing = .untilClose }
     if framing == .untilClose, !suppressesBody {
       // A body of unknown length: chunked where the client knows that, else ended by closing.
-      if head.version == .http10 { closesAfterAnswer = true } else { framing = .chunked }
+      if incoming?.head.version == .http10 { closesAfterAnswer = true } else { framing = .chunked }
     }
     if worker.isDraining || endsCall && phase == .body { closesAfterAnswer = true }
     answerFraming = framing
@@ -49,7 +49,7 @@ extension ClientConnection: ClientStream {
   func abort() {
     call = nil
     // An answer that ends with its connection would look whole.
-    if sentHead { socket?.resetAtEnd() }
+    if sentHead { transport?.resetAtEnd() }
     close()
   }
 
@@ -59,8 +59,8 @@ extension ClientConnection: ClientStream {
     switch phase {
     case .reply where !closesAfterAnswer && !worker.isDraining:
       phase = .head
-      parser = RequestHeadParser(limits: worker.headLimits)
-      head.removeAll()
+      if let incoming { worker.give(incoming) }
+      incoming = nil
       arm(worker.loop.now + worker.timeouts.idle)
       setReadsPaused(false)
       if !isProcessing { processLater() }
@@ -90,7 +90,7 @@ extension ClientConnection: ClientStream {
     isFlushing = false
     guard phase != .closed else { return }
     if !output.isEmpty {
-      switch socket?.write(from: &output) ?? .closed {
+      switch transport?.write(from: &output) ?? .closed {
       case .transferred: lastProgress = worker.loop.now
       case .wouldBlock: break
       case .closed, .failed:
@@ -106,7 +106,12 @@ extension ClientConnection: ClientStream {
       wantsWritable = blocked
       updateInterest()
     }
-    if wasCongested, output.count <= Watermark.low {
+    if blocked, !wasCongested {
+      // What is not taken now waits in the kernel on the other side: a buffer that holds something would have to be
+      // copied to take more.
+      wasCongested = true
+      call?.clientCongested()
+    } else if wasCongested, !blocked {
       wasCongested = false
       call?.clientDrained()
     }
@@ -121,8 +126,8 @@ extension ClientConnection: ClientStream {
 
   private func finishWriting() {
     guard lingersUntil == nil else { return }
-    guard reader.isComplete, input.isEmpty, !lingers else {
-      socket?.shutdownWriting()
+    guard incoming?.reader.isComplete != false, input.isEmpty, !lingers else {
+      transport?.shutdownWriting()
       let end = worker.loop.now + Self.lingering
       lingersUntil = end
       arm(end)

@@ -41,7 +41,11 @@ enum Explanation {
     let client = ExplainedClient(remoteAddress: loopback)
     let call = worker.makeCall(client: client, head: head, options: options, framing: framing)
     var sent: (request: UpstreamRequest, upstream: UpstreamConfiguration)?
-    call.onRequest = { sent = ($0, $1) }
+    var passes = false
+    call.onRequest = { [unowned call] in
+      sent = ($0, $1)
+      passes = call.state == .passing
+    }
     describeMatch(call, &report)
     call.begin()
     if framing != .none, client.isReceiving {
@@ -53,12 +57,21 @@ enum Explanation {
       report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers")
     }
     if let sent {
-      describe(sent.request, sent.upstream, call, &report)
+      report.line("call", passes ? "passes through as it is" : translation(call.face.kind, sent.upstream))
+      describe(sent.request, sent.upstream, call, passes: passes, &report)
     } else {
       report.line("answer", "\(client.status), no upstream is asked")
       report.body(client.body)
     }
     return report.text
+  }
+
+  private static func translation(_ face: FaceKind, _ upstream: UpstreamConfiguration) -> String {
+    switch (face, upstream.protocol) {
+    case (.rest, .connect): "is translated from REST to Connect"
+    case (.connect, .rest): "is translated from Connect to REST"
+    case (.rest, .rest), (.connect, .connect): "is encoded anew, in the codec of the upstream"
+    }
   }
 
   private static func write(_ request: ExplainedRequest, into input: inout ByteBuffer) {
@@ -84,6 +97,11 @@ enum Explanation {
     report.line("route", "\(route.service)/\(route.method)")
     guard let number = call.face.binding else {
       report.line("face", "connect, \(route.settings.prefix)\(route.procedure)")
+      switch call.face.request {
+      case .connectGet: report.line("value", "the message from the query")
+      case .connectUnary: report.line("value", "the message from the body")
+      default: break
+      }
       return
     }
     let binding = route.bindings[number]
@@ -97,7 +115,9 @@ enum Explanation {
       report.line("value", "\(capture.fieldPath) = \"\(String(repairing: value.span))\" from the path")
     }
     describeQuery(call, &report)
-    if call.hasRequestBody { report.line("value", "the body as the message's JSON") }
+    if call.hasRequestBody, let name = binding.bodyName {
+      report.line("value", name == "*" ? "all other fields from the body" : "\(name) from the body")
+    }
   }
 
   private static func describeQuery(_ call: Call, _ report: inout ExplanationText) {
@@ -113,7 +133,8 @@ enum Explanation {
   }
 
   private static func describe(
-    _ request: UpstreamRequest, _ upstream: UpstreamConfiguration, _ call: Call, _ report: inout ExplanationText
+    _ request: UpstreamRequest, _ upstream: UpstreamConfiguration, _ call: Call, passes: Bool,
+    _ report: inout ExplanationText
   ) {
     let endpoints = upstream.endpoints.map { "http://\($0.authority)" }.joined(separator: ", ")
     report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints)")
@@ -123,7 +144,7 @@ enum Explanation {
       report.line("", "\(request.fields.name(at: index)): \(secret ? "(hidden)" : request.fields.text(at: index))")
     }
     guard let body = request.body, !body.buffer.isEmpty else {
-      if call.hasRequestBody { report.line("", "the body as it is") }
+      if passes, call.hasRequestBody { report.line("", "the body as it is") }
       return
     }
     let isProto = upstream.protocol == .connect && upstream.codec == .proto

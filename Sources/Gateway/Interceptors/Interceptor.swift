@@ -1,3 +1,4 @@
+import HTTPModel
 import RPC
 
 /// Something that applies to calls whatever their protocol: it may refuse a call, change its metadata, look at how it
@@ -9,15 +10,16 @@ import RPC
 protocol Interceptor: Sendable {
   /// The call begins; no byte of its body has been read. Outermost first.
   func onCall(_ call: Call) -> InterceptorVerdict
-  /// The answer's head is about to be sent. Innermost first; only for interceptors that were entered.
-  func onReply(_ call: Call)
+  /// The answer's head is about to be sent, with these fields, which may be changed. Innermost first; only for
+  /// interceptors that were entered. The status is ``Call/status``.
+  func onReply(_ call: Call, _ fields: FieldBlock)
   /// The call is over. Innermost first; exactly once for every interceptor that was entered.
   func onEnd(_ call: Call)
 }
 
 extension Interceptor {
   func onCall(_ call: Call) -> InterceptorVerdict { .proceed }
-  func onReply(_ call: Call) {}
+  func onReply(_ call: Call, _ fields: FieldBlock) {}
   func onEnd(_ call: Call) {}
 }
 

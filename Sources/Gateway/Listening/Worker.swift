@@ -16,7 +16,7 @@ final class Worker {
   private(set) var plans: LoopSnapshot
   private let router = Router()
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
-  private var connections: [ClientConnection?] = []
+  private(set) var connections: [ClientConnection?] = []
   private var freeSlots: [Int] = []
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
@@ -24,6 +24,10 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
+  /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
+  var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
+  var bulkLent = 0
+  var spareIncoming: [IncomingRequest] = []
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
   init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
@@ -38,8 +42,6 @@ final class Worker {
   var limits: LimitsConfiguration { plans.snapshot.configuration.limits }
   var timeouts: TimeoutsConfiguration { plans.snapshot.configuration.timeouts }
   var headLimits: HeadLimits { plans.snapshot.headLimits }
-  /// How much a read may bring at once beyond what a fresh buffer holds.
-  var readRoom: Int { 16 << 10 }
 
   func log(_ level: GatewayLog.Level, _ message: String) { shared.log.write(level, message) }
 
@@ -100,7 +102,8 @@ final class Worker {
 
   func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
     do {
-      let connection = try ClientConnection(worker: self, listener: listener, socket: socket, remoteAddress: peer)
+      let connection = try ClientConnection(
+        worker: self, listenerConnections: listener.connections, socket: socket, remoteAddress: peer)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
         connections[slot] = connection
@@ -120,7 +123,7 @@ final class Worker {
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
     shared.connections.subtract(1, ordering: .relaxed)
-    connection.listener.connections.add(-1, shard: index)
+    connection.listenerConnections.add(-1, shard: index)
     endIfDrained()
   }
 
@@ -142,7 +145,11 @@ final class Worker {
     case .fallback(let upstream): fallback = upstream
     case .refused(let error):
       refusal = error
-      if ConnectFace.speaks(head) { face = ConnectFace(request: .connectUnary(.json)) }
+      if ConnectFace.speaks(head) {
+        face = ConnectFace(request: .connectUnary(.json))
+        // What no procedure is, is unimplemented and no missing thing (Connect protocol, conformance unexpected-uri).
+        refusal?.code = .unimplemented
+      }
     }
     return Call(
       worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
@@ -179,30 +186,16 @@ final class Worker {
     endIfDrained()
   }
 
+  /// Closes what copies still wait for: when the loop has stopped nobody counts their answers.
+  func closeUpstreams() {
+    for shadow in shadows.values { shadow.cancel() }
+    for pool in endpoints.values { pool.closeIdle() }
+  }
+
   private func endIfDrained() {
     guard isDraining, freeSlots.count == connections.count else { return }
     drainTimer.cancel()
     accessLog.flush()
     loop.stop()
-  }
-
-  // MARK: Buffers
-
-  /// Attaches a big buffer while there is something to read.
-  func lendBuffer(to buffer: inout ByteBuffer) {
-    guard buffer.capacity == 0 else { return }
-    buffer = loop.readBuffers.take()
-  }
-
-  /// Takes the memory of an empty buffer back.
-  func recycle(_ buffer: inout ByteBuffer) {
-    guard buffer.isEmpty, buffer.capacity > 0 else { return }
-    var taken = ByteBuffer()
-    swap(&taken, &buffer)
-    loop.readBuffers.give(taken)
-  }
-
-  func give(_ buffer: consuming ByteBuffer) {
-    if buffer.capacity > 0 { loop.readBuffers.give(buffer) }
   }
 }

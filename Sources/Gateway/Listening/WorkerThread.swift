@@ -13,13 +13,21 @@ struct WorkerThread: Sendable {
     ended: @escaping @Sendable () -> Void
   ) throws(SystemError) -> WorkerThread {
     let mailbox = try Mailbox()
+    // A job of the mailbox and not of the thread's own closure, which would hold the listeners' descriptors open
+    // for as long as the thread runs.
+    mailbox.post { loop in
+      guard let worker = loop.resident as? Worker else { return }
+      for listener in listeners { worker.open(listener) }
+    }
     let thread = try LoopThread.start(name: "loop\(index)") {
       do throws(SystemError) {
         let loop = try EventLoop(name: "loop\(index)", mailbox: mailbox)
         let worker = Worker(index: index, loop: loop, shared: shared, snapshot: snapshot)
         loop.resident = worker
-        for listener in listeners { worker.open(listener) }
         loop.run()
+        worker.closeUpstreams()
+        // They hold each other.
+        loop.resident = nil
       } catch {
         shared.log.write(.error, "loop \(index) cannot run: \(error)")
       }

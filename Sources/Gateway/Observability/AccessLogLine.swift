@@ -20,7 +20,7 @@ enum AccessLogLine {
       member("procedure", route.plan.method, to: &line)
     } else {
       line.append(",\"path\":")
-      call.head.withPath { JSONText.append(bytes: $0.extracting(0..<min($0.count, maximumText)), to: &line) }
+      call.head.withPath { JSONText.append(bytes: $0.extracting(0..<min($0.count, maximumText)), into: &line) }
     }
     member("face", call.face.kind.label, to: &line)
     member("stage", call.decision?.stage.rawValue, to: &line)
@@ -69,7 +69,7 @@ enum AccessLogLine {
     word("\(call.sentBytes)", to: &line)
     if let error = call.error {
       line.append(" ")
-      JSONText.append(error.logDetail.isEmpty ? error.message : "\(error.message): \(error.logDetail)", to: &line)
+      JSONText.append(error.logDetail.isEmpty ? error.message : "\(error.message): \(error.logDetail)", into: &line)
     }
     line.append("\n")
   }
@@ -79,7 +79,7 @@ enum AccessLogLine {
     line.append(",\"")
     line.append(name)
     line.append("\":")
-    JSONText.append(value, to: &line)
+    JSONText.append(value, into: &line)
   }
 
   private static func field(_ name: StaticString, _ field: FieldName, _ call: Call, to line: inout ByteBuffer) {
@@ -88,7 +88,7 @@ enum AccessLogLine {
     line.append(name)
     line.append("\":")
     call.head.fields.withValue(at: index) {
-      JSONText.append(bytes: $0.extracting(0..<min($0.count, maximumText)), to: &line)
+      JSONText.append(bytes: $0.extracting(0..<min($0.count, maximumText)), into: &line)
     }
   }
 

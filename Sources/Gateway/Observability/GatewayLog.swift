@@ -1,6 +1,7 @@
 import Bytes
 import Configuration
 import EventLoops
+import RPC
 
 /// The process's own log, on stderr: one line an event, as text or JSON, written off the loops.
 final class GatewayLog: Sendable {
@@ -28,7 +29,7 @@ final class GatewayLog: Sendable {
       line.append("\",\"level\":\"")
       line.append(text: level.rawValue)
       line.append("\",\"message\":")
-      JSONText.append(message, to: &line)
+      JSONText.append(message, into: &line)
       line.append("}\n")
     case .text:
       WallClock.now().appendRFC3339(to: &line)

@@ -29,8 +29,7 @@ extension RunningGateway: ControlPlane {
       return .failure(.invalid("\"\(stage)\" is no stage of this version; allowed: \(allowed)"))
     }
     guard percent == nil else { return .failure(.invalid("percent goes with stage canary only")) }
-    let decision = StageDecision(wanted)
-    guard route.upstream(of: decision.side) != nil, !decision.shadows || route.rpcUpstream != nil else {
+    guard route.canServe(wanted) else {
       return .failure(.invalid("\(procedure) has no upstream for stage \(stage)"))
     }
     let before = route.stage.stage

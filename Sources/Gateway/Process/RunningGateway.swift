@@ -26,23 +26,34 @@ final class RunningGateway: Sendable {
   private let changes = DispatchQueue(label: "changes")
   private let ended = DispatchGroup()
 
-  private init(configPath: String, shared: GatewayShared, state: consuming sending State) {
+  /// Run after those of the configuration, in every snapshot.
+  private let interceptors: [any Interceptor]
+
+  private init(
+    configPath: String, shared: GatewayShared, interceptors: [any Interceptor], state: consuming sending State
+  ) {
     self.configPath = configPath
     self.shared = shared
+    self.interceptors = interceptors
     self.state = Mutex(state)
   }
 
   // MARK: Starting
 
-  static func start(configPath: String) -> Result<RunningGateway, ProgramFailure> {
+  /// - Parameters:
+  ///   - interceptors: run after those of the configuration.
+  ///   - logTarget: where the process's own log goes.
+  static func start(
+    configPath: String, interceptors: [any Interceptor] = [], logTarget: LogSink.Target = .standardError
+  ) -> Result<RunningGateway, ProgramFailure> {
     let (configuration, faults) = ConfigurationLoader.load(path: configPath)
     guard let configuration else { return .failure(.configuration(faults)) }
     do throws(SystemError) {
       let workers = configuration.workers ?? Processors.available
       let metrics = GatewayMetrics(shards: workers)
-      let log = GatewayLog(sink: try LogSink(.standardError), format: configuration.log)
+      let log = GatewayLog(sink: try LogSink(logTarget), format: configuration.log)
       let shared = GatewayShared(metrics: metrics, log: log)
-      let (snapshot, more) = compile(configuration, shared, generation: 1)
+      let (snapshot, more) = compile(configuration, shared, interceptors, generation: 1)
       let diagnostics = faults + more
       guard let snapshot else { return .failure(.configuration(diagnostics)) }
       for diagnostic in diagnostics { log.write(.warning, "\(diagnostic)") }
@@ -51,7 +62,8 @@ final class RunningGateway: Sendable {
         listeners[listener.address] = try open(listener.address, metrics)
       }
       let gateway = RunningGateway(
-        configPath: configPath, shared: shared, state: State(snapshot: snapshot, listeners: listeners))
+        configPath: configPath, shared: shared, interceptors: interceptors,
+        state: State(snapshot: snapshot, listeners: listeners))
       try gateway.run(snapshot, Array(listeners.values), workers)
       return .success(gateway)
     } catch {
@@ -62,12 +74,24 @@ final class RunningGateway: Sendable {
   private static func open(
     _ address: SocketAddressConfiguration, _ metrics: GatewayMetrics
   ) throws(SystemError) -> ListenerState {
-    ListenerState(socket: try ListeningSocket(address: SocketAddress(address)), metrics: metrics)
+    let socket = try named(address) { (address) throws(SystemError) in try ListeningSocket(address: address) }
+    return ListenerState(socket: socket, metrics: metrics)
+  }
+
+  /// Opens something at an address. The error names the address: of several, one is taken.
+  private static func named<Opened>(
+    _ configured: SocketAddressConfiguration, _ open: (SocketAddress) throws(SystemError) -> Opened
+  ) throws(SystemError) -> Opened {
+    do throws(SystemError) {
+      return try open(try SocketAddress(configured))
+    } catch {
+      throw SystemError(call: "cannot listen on \(configured.text)", code: error.code)
+    }
   }
 
   /// The interceptors and everything else that a snapshot needs.
   private static func compile(
-    _ configuration: GatewayConfiguration, _ shared: GatewayShared, generation: Int
+    _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     var interceptors: [any Interceptor] = []
     for interceptor in configuration.interceptors {
@@ -82,7 +106,7 @@ final class RunningGateway: Sendable {
       }
     }
     return SnapshotCompiler.compile(
-      configuration, stages: shared.stages, generation: generation, interceptors: interceptors)
+      configuration, stages: shared.stages, generation: generation, interceptors: interceptors + more)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
@@ -91,18 +115,22 @@ final class RunningGateway: Sendable {
       shared.accessLogs.report()
     }
     publishStages(snapshot)
-    var workers: [WorkerThread] = []
+    // Before the workers: a taken port must not leave a gateway behind that serves half.
+    let servers = try openServers(snapshot.configuration)
+    state.withLock { $0.servers = servers }
     for index in 0..<count {
       ended.enter()
-      workers.append(
-        try WorkerThread.start(index: index, shared: shared, snapshot: snapshot, listeners: listeners) { [ended] in
-          ended.leave()
-        })
-    }
-    let servers = try openServers(snapshot.configuration)
-    state.withLock {
-      $0.workers = workers
-      $0.servers = servers
+      do throws(SystemError) {
+        let worker = try WorkerThread.start(
+          index: index, shared: shared, snapshot: snapshot, listeners: listeners
+        ) { [ended] in ended.leave() }
+        state.withLock { $0.workers.append(worker) }
+      } catch {
+        ended.leave()
+        drain()
+        waitUntilEnded()
+        throw error
+      }
     }
     watchFiles(snapshot.configuration)
   }
@@ -112,11 +140,22 @@ final class RunningGateway: Sendable {
     if let admin = configuration.admin {
       let handler = AdminHandler(role: .admin(token: admin.token), control: self)
       servers.append(
-        try LocalServer(address: SocketAddress(admin.address), name: "admin") { handler.respond(to: $0) })
+        try Self.named(admin.address) { (address) throws(SystemError) in
+          try LocalServer(address: address, name: "admin") { handler.respond(to: $0) }
+        })
     }
     if let probes = configuration.probes {
       let handler = AdminHandler(role: .probes, control: self)
-      servers.append(try LocalServer(address: SocketAddress(probes), name: "probes") { handler.respond(to: $0) })
+      do throws(SystemError) {
+        servers.append(
+          try Self.named(probes) { (address) throws(SystemError) in
+            try LocalServer(address: address, name: "probes") { handler.respond(to: $0) }
+          })
+      } catch {
+        for server in servers { server.stop() }
+        for server in servers { server.join() }
+        throw error
+      }
     }
     return servers
   }
@@ -157,7 +196,7 @@ final class RunningGateway: Sendable {
     guard let configuration else { return .failed(faults) }
     let position = SourcePosition(file: configPath, line: 1, column: 1)
     if isDraining { return .failed([Diagnostic(at: position, "the gateway is draining")]) }
-    let (snapshot, more) = Self.compile(configuration, shared, generation: old.generation + 1)
+    let (snapshot, more) = Self.compile(configuration, shared, interceptors, generation: old.generation + 1)
     guard let snapshot else { return .failed(faults + more) }
     let known = state.withLock { $0.listeners }
     var listeners: [SocketAddressConfiguration: ListenerState] = [:]
@@ -201,6 +240,14 @@ final class RunningGateway: Sendable {
   private func publishStages(_ snapshot: Snapshot) {
     shared.stages.publish(
       snapshot.routes.map { (procedure: "\($0.service)/\($0.method)", configured: $0.settings.stage) })
+    for route in snapshot.routes where !route.canServe(route.stage.stage) {
+      let set = route.stage.stage
+      route.stage.stage = route.settings.stage
+      shared.log.write(
+        .warning,
+        "the stage of \(route.service)/\(route.method), \(set.rawValue), has no upstream any more; "
+          + "it is \(route.settings.stage.rawValue) again")
+    }
   }
 
   /// What only a restart changes; said, so that nobody waits for it.
@@ -254,6 +301,12 @@ final class RunningGateway: Sendable {
     for worker in workers { worker.join() }
     for server in servers { server.stop() }
     for server in servers { server.join() }
+    // They hold this object by their handlers.
+    state.withLock { state in
+      state.servers = []
+      state.workers = []
+      state.watcher = nil
+    }
     shared.accessLogs.flush()
     shared.log.write(.info, "ended")
     shared.log.flush()
@@ -269,6 +322,11 @@ final class RunningGateway: Sendable {
 
   // MARK: Reading
 
+  /// Runs something on every loop, soon.
+  func onEachLoop(_ job: @escaping @Sendable (Worker) -> Void) {
+    for worker in state.withLock({ $0.workers }) { worker.post(job) }
+  }
+
   var snapshot: Snapshot { state.withLock { $0.snapshot } }
   var isDraining: Bool { state.withLock { $0.isDraining } }
 }
@@ -277,7 +335,7 @@ extension SocketAddress {
   /// An address of the configuration; it was validated there, and is a literal.
   init(_ configured: SocketAddressConfiguration) throws(SystemError) {
     guard let address = SocketAddress(host: configured.host, port: configured.port) else {
-      throw SystemError(call: "listen on \(configured.text)", code: EINVAL)
+      throw SystemError(call: "inet_pton", code: EINVAL)
     }
     self = address
   }

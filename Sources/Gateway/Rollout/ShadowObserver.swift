@@ -72,7 +72,16 @@ final class ShadowObserver: AttemptOwner {
   }
 
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) { end(as: .error) }
+  func attemptCongested(_ attempt: Attempt) {}
   func attemptDrained(_ attempt: Attempt) {}
+
+  /// Ends without being counted.
+  func cancel() {
+    attempt?.cancel()
+    attempt = nil
+    timer.cancel()
+    worker.shadows[ObjectIdentifier(self)] = nil
+  }
 
   private func end(as outcome: GatewayMetrics.ShadowOutcome) {
     guard let attempt else { return }

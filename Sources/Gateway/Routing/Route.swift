@@ -59,6 +59,21 @@ final class Route: Sendable {
   /// Whether Connect GET may be used (Connect protocol, Unary-Get-Request).
   var allowsGet: Bool { type.idempotency == .noSideEffects && !isStreaming }
 
+  /// The stage as it stands now, if this plan has the upstreams for it; else the one that its own file says.
+  ///
+  /// The stage is the whole process's and the plan is the snapshot's: while a reload goes from loop to loop, a plan may
+  /// be older than the stage.
+  var presentStage: RouteSettings.Stage {
+    let now = stage.stage
+    return canServe(now) ? now : settings.stage
+  }
+
+  /// Whether the upstreams of a stage are there.
+  func canServe(_ stage: RouteSettings.Stage) -> Bool {
+    let decision = StageDecision(stage)
+    return upstream(of: decision.side) != nil && (!decision.shadows || rpcUpstream != nil)
+  }
+
   func upstream(of side: StageDecision.Side) -> Int? {
     switch side {
     case .rest: restUpstream

@@ -17,7 +17,17 @@ enum SchemaFiles {
     for entry in configured {
       switch entry.source {
       case .protos(let files, let importPaths):
-        sources.append(.protos(files: files, importPaths: importPaths, position: entry.position))
+        let missing = importPaths.filter { !isFolder($0) }
+        for folder in missing {
+          diagnostics.append(
+            Diagnostic(
+              at: entry.position, "the import path \(folder) is not a folder",
+              cure: "name the folder that holds the .proto files, relative to this file"))
+        }
+        // That no file is found there goes without saying.
+        if missing.isEmpty {
+          sources.append(.protos(files: files, importPaths: importPaths, position: entry.position))
+        }
       case .descriptorSet(let path):
         switch contents(of: path) {
         case .success(let bytes):
@@ -33,6 +43,11 @@ enum SchemaFiles {
     return (sources, diagnostics)
   }
 
+  private static func isFolder(_ path: String) -> Bool {
+    var facts = stat()
+    return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+  }
+
   private struct ReadFault: Error {
     var reason: String
   }
@@ -45,10 +60,11 @@ enum SchemaFiles {
     while bytes.count <= maximumBytes {
       var count = 0
       let before = bytes.count
-      bytes.append(contentsOf: [UInt8](unsafeUninitializedCapacity: 65_536) { room, initialized in
-        count = Glibc.read(descriptor, room.baseAddress, room.count)
-        initialized = max(0, count)
-      })
+      bytes.append(
+        contentsOf: [UInt8](unsafeUninitializedCapacity: 65_536) { room, initialized in
+          count = Glibc.read(descriptor, room.baseAddress, room.count)
+          initialized = max(0, count)
+        })
       if count < 0 {
         if errno == EINTR { continue }
         return .failure(ReadFault(reason: String(cString: strerror(errno))))

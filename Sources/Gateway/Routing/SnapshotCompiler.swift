@@ -66,9 +66,11 @@ struct SnapshotCompiler {
   private mutating func add(_ service: ServiceConfiguration, _ schema: Schema) {
     guard let type = schema.services.first(where: { $0.fullName == service.service.name }) else {
       let known = schema.services.map(\.fullName)
+      let near =
+        known.first { $0.hasSuffix(".\(service.service.name)") } ?? Nearest.match(service.service.name, in: known)
       report(
         service.service.position, "the schema has no service \(service.service.name)",
-        cure: Nearest.match(service.service.name, in: known).map { "did you mean \($0)?" }
+        cure: near.map { "did you mean \($0)?" }
           ?? (known.isEmpty ? "add its descriptors under schema:" : "it has \(known.joined(separator: ", "))"))
       return
     }
@@ -79,10 +81,27 @@ struct SnapshotCompiler {
         cure: Nearest.match(method.method.name, in: known).map { "did you mean \($0)?" }
           ?? "it has \(known.joined(separator: ", "))")
     }
+    checkSides(service, type)
     for method in type.methods {
       let own = service.methods.first { $0.method.name == method.name }
       add(method, of: type, service, own, schema)
     }
+  }
+
+  /// The methods that the configuration does not list have the service's stage, and need what it needs. Those that it
+  /// lists were checked when it was read.
+  private mutating func checkSides(_ service: ServiceConfiguration, _ type: ServiceType) {
+    let settings = service.settings
+    let needsREST = settings.stage != .rpc && settings.rest == nil
+    let needsRPC = settings.stage != .rest && settings.rpc == nil
+    guard needsREST || needsRPC else { return }
+    let unlisted = type.methods.map(\.name).filter { name in !service.methods.contains { $0.method.name == name } }
+    guard !unlisted.isEmpty else { return }
+    let (side, kind) = needsREST ? ("rest", "rest") : ("rpc", "connect")
+    report(
+      settings.stagePosition,
+      "\(type.fullName): stage `\(settings.stage.rawValue)` of \(listed(unlisted)) needs `\(side)`, which is not given",
+      cure: "name an upstream with `protocol: \(kind)` as `\(side):`, or set another `stage:`")
   }
 
   private mutating func add(
@@ -91,13 +110,13 @@ struct SnapshotCompiler {
   ) {
     let settings = own?.settings ?? service.settings
     let position = own?.http?.position ?? own?.method.position ?? service.service.position
-    checkShadow(method, type, service, settings)
     let standard = codec(.standard, schema)
     let profile = codec(JSONProfile(settings.json), schema)
     let procedure = "\(type.fullName)/\(method.name)"
     let index = routes.count
 
     let rules = (own?.http.map { HTTPRule($0) } ?? method.httpRule).map { [$0] + $0.additionalBindings } ?? []
+    checkShadow(method, type, service, settings, rules.first)
     var bindings: [RESTBinding] = []
     var templates: [String] = []
     for rule in rules {
@@ -118,7 +137,8 @@ struct SnapshotCompiler {
     }
     if settings.stage != .rpc, let fault = bindings.first?.reverseFault {
       report(
-        settings.stagePosition, "\(procedure) cannot be asked by RPC while its stage is \(settings.stage.rawValue): \(fault)",
+        settings.stagePosition,
+        "\(procedure) cannot be asked by RPC while its stage is \(settings.stage.rawValue): \(fault)",
         severity: .warning)
     }
     routes.append(
@@ -132,10 +152,11 @@ struct SnapshotCompiler {
 
   /// A shadow doubles side effects, so it is for methods that have none.
   private mutating func checkShadow(
-    _ method: MethodType, _ type: ServiceType, _ service: ServiceConfiguration, _ settings: RouteSettings
+    _ method: MethodType, _ type: ServiceType, _ service: ServiceConfiguration, _ settings: RouteSettings,
+    _ rule: HTTPRule?
   ) {
     guard settings.stage == .shadow, settings.stagePosition != service.settings.stagePosition else { return }
-    let isSafe = method.idempotency == .noSideEffects || method.httpRule?.method == "GET"
+    let isSafe = method.idempotency == .noSideEffects || rule?.method == "GET"
     if !isSafe {
       report(
         settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",

@@ -109,7 +109,10 @@ struct ConnectFace: Face {
       // A streaming answer is always 200; its error stands in the end-of-stream message.
       answer.status = 200
       answer.fields.append(.contentType, codec == .json ? "application/connect+json" : "application/connect+proto")
-      ConnectEndOfStream.write(error: error, trailers: nil, into: &answer.body)
+      var end = ByteBuffer()
+      ConnectEndOfStream.write(error: error, trailers: nil, into: &end)
+      EnvelopeHead(flags: EnvelopeHead.endOfStream, length: end.count).write(into: &answer.body)
+      answer.body.append(end)
       return
     }
     answer.fields.append(.contentType, "application/json")

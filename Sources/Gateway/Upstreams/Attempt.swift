@@ -14,6 +14,8 @@ protocol AttemptOwner: AnyObject {
   func attempt(_ attempt: Attempt, endedWith trailers: FieldBlock)
   /// There will be no more; the attempt is over.
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure)
+  /// The upstream takes no more for now.
+  func attemptCongested(_ attempt: Attempt)
   /// What was streamed has left; more may follow.
   func attemptDrained(_ attempt: Attempt)
 }
@@ -161,5 +163,6 @@ final class Attempt {
     connection = nil
   }
 
+  func congested() { owner?.attemptCongested(self) }
   func drained() { owner?.attemptDrained(self) }
 }

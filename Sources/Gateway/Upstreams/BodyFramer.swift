@@ -2,11 +2,9 @@ import Bytes
 import HTTP1
 import HTTPModel
 
-/// Where buffered output is so much that its source is asked to wait.
+/// Where output that waits for a connection or for the end of the tick is so much that its source is asked to wait.
 enum Watermark {
   static let high = 256 << 10
-  /// What may be left when the source may go on.
-  static let low = 64 << 10
 }
 
 /// Writes body bytes in the framing that their head announced.

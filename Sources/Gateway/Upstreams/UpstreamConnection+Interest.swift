@@ -23,7 +23,7 @@ extension UpstreamConnection {
   }
 
   private func register() {
-    guard let descriptor = socket?.descriptor else { return }
+    guard let descriptor = transport?.descriptor else { return }
     do {
       registration = try worker.loop.register(descriptor, [], handler: self)
     } catch {

@@ -22,9 +22,11 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     case tunnel
   }
 
-  unowned let endpoint: EndpointPool
+  /// Held: after a reload has taken the endpoint out, the last exchanges on it still end here. ``close()`` lets the
+  /// connection go from there, so that this is no cycle for longer than that.
+  let endpoint: EndpointPool
   let worker: Worker
-  var socket: Socket?
+  var transport: Transport?
   var registration: Registration?
   private(set) var state = State.connecting
   private var phase = Phase.head
@@ -48,6 +50,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   var wantsWritable = false
   private var isFlushing = false
   private var isProcessing = false
+  /// Whether the last read brought so much that the next one gets a big buffer.
+  private var isBulk = false
   private var wasCongested = false
   /// Interim answers (1xx) that one exchange may have: each may be as large as a head, and no window holds them back.
   private static let maximumInterimAnswers = 32
@@ -60,7 +64,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     parser = ResponseHeadParser(limits: worker.headLimits)
     reader = BodyReader(framing: .none, limits: worker.headLimits)
     let descriptor = socket.descriptor
-    self.socket = consume socket
+    transport = Transport(socket)
     registration = try worker.loop.register(descriptor, [.writable], handler: self)
     timer.schedule(after: endpoint.connectTimeout)
   }
@@ -137,7 +141,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   func flush() {
     isFlushing = false
     guard state == .active, !output.isEmpty else { return }
-    switch socket?.write(from: &output) {
+    switch transport?.write(from: &output) {
     case .transferred?: hasSent = true
     case .wouldBlock?: break
     case .failed(let error)?:
@@ -157,7 +161,10 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
       updateInterest()
     }
     if !blocked { worker.recycle(&output) }
-    if wasCongested, output.count <= Watermark.low {
+    if blocked, !wasCongested {
+      wasCongested = true
+      attempt?.congested()
+    } else if wasCongested, !blocked {
       wasCongested = false
       attempt?.drained()
     }
@@ -184,12 +191,12 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   }
 
   private func finishConnecting() {
-    if let error = socket?.takeError() {
+    if let error = transport?.takeError() {
       let failed = attempt
       attempt = nil
       endpoint.connectFailed()
       close()
-      failed?.connectionFailed(self, UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(error)"))
+      failed?.connectionFailed(self, UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(error.reason)"))
       return
     }
     timer.cancel()
@@ -199,14 +206,16 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   }
 
   private func readOnce() {
-    worker.lendBuffer(to: &input)
-    let outcome = socket?.read(into: &input, room: worker.readRoom) ?? .closed
+    if isBulk { worker.lendBulkBuffer(to: &input) } else { worker.lendBuffer(to: &input) }
+    let outcome = transport?.read(into: &input, room: worker.readRoom) ?? .closed
     switch outcome {
     case .transferred where !hasSent:
       // Nothing was asked yet: these bytes belong to nobody.
       worker.recycle(&input)
       fail(.closed, "bytes before a request")
-    case .transferred: process()
+    case .transferred(let count):
+      isBulk = count >= worker.bulkThreshold
+      process()
     case .wouldBlock: worker.recycle(&input)
     case .closed: inputClosed()
     case .failed(let error): fail(.closed, "reading: \(error)")
@@ -379,9 +388,9 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     state = .closed
     timer.cancel()
     unregister()
-    socket = nil
-    worker.recycle(&input)
-    worker.recycle(&output)
+    transport = nil
+    worker.discard(&input)
+    worker.discard(&output)
     endpoint.closed(self, wasIdle: wasIdle)
   }
 }

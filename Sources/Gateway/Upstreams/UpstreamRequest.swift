@@ -23,5 +23,5 @@ final class UpstreamRequest {
   }
 
   /// Whether the request is there as a whole and can be written again.
-  var isReplayable: Bool { body != nil || framing == .none }
+  var isReplayable: Bool { body != nil || framing == .none || framing == .length(0) }
 }

@@ -2,7 +2,7 @@
 struct KeySet {
   private var few = InlineArray<16, UInt64>(repeating: 0)
   private var count = 0
-  private var many: Set<UInt64> = []
+  private var many: Set<UInt64>?
 
   /// Whether no key with this hash was there before.
   mutating func insert(_ hash: UInt64) -> Bool {
@@ -12,10 +12,14 @@ struct KeySet {
       count &+= 1
       return true
     }
-    if many.isEmpty {
-      for index in 0..<16 { many.insert(few[index]) }
+    var hashes = many ?? []
+    many = nil
+    if hashes.isEmpty {
+      for index in 0..<16 { hashes.insert(few[index]) }
     }
-    return many.insert(hash).inserted
+    let isNew = hashes.insert(hash).inserted
+    many = hashes
+    return isNew
   }
 
   /// A hash of all bytes in which an accidental collision is as good as impossible.

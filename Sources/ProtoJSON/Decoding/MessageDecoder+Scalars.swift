@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 extension MessageDecoder {
   /// Appends the string that stands here with its length; true when it is empty.

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 /// Types with a JSON form of their own. Field numbers are those of google/protobuf/*.proto.
 extension MessageDecoder {

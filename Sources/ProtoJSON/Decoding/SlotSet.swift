@@ -2,7 +2,7 @@
 struct SlotSet {
   private var first: UInt64 = 0
   private var second: UInt64 = 0
-  private var more: [UInt64] = []
+  private var more: [UInt64]?
 
   /// Whether the number was not there before.
   @inline(__always)
@@ -23,10 +23,13 @@ struct SlotSet {
 
   private mutating func insertFar(_ slot: Int, _ bit: UInt64) -> Bool {
     let word = slot / 64 - 2
-    while more.count <= word { more.append(0) }
-    if more[word] & bit != 0 { return false }
-    more[word] |= bit
-    return true
+    var words = more ?? []
+    more = nil
+    while words.count <= word { words.append(0) }
+    let isNew = words[word] & bit == 0
+    words[word] |= bit
+    more = words
+    return isNew
   }
 
   func contains(_ slot: Int) -> Bool {
@@ -36,7 +39,8 @@ struct SlotSet {
     case ..<128: return second & bit != 0
     default:
       let word = slot / 64 - 2
-      return word < more.count && more[word] & bit != 0
+      guard let more, word < more.count else { return false }
+      return more[word] & bit != 0
     }
   }
 }

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 /// Reads one value from bare text.
 struct TextReader: ~Escapable {

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 extension MessageEncoder {
   /// Writes all neighbouring entries of a map as one object.
@@ -21,23 +22,30 @@ extension MessageEncoder {
       } catch {
         throw error.path.hasPrefix("value") || error.path.isEmpty ? error.inside(label(field)) : error
       }
-      guard reader.isNext(field.number) else { break }
-      let tag: WireTag
-      do { tag = try reader.readTag() } catch { throw malformed(error) }
-      guard tag.type == .lengthDelimited else {
-        do { try reader.skip(tag) } catch { throw malformed(error) }
-        // Bytes of another type between entries are rare enough for the careful run.
-        throw scattered(reader.offset)
-      }
+      guard try isAnotherEntry(field, &reader) else { break }
     }
     output.append(UInt8(ascii: "}"))
+  }
+
+  /// Steps over the tag of the next entry if it follows; other wire types under the number are unknown fields.
+  private func isAnotherEntry(_ field: FieldPlan, _ reader: inout WireReader) throws(Fault) -> Bool {
+    do {
+      while reader.isNext(field.number) {
+        let tag = try reader.readTag()
+        if tag.type == .lengthDelimited { return true }
+        try reader.skip(tag)
+      }
+    } catch {
+      throw malformed(error)
+    }
+    return false
   }
 
   /// Writes `"key":value` of one entry; what it lacks is its default.
   private mutating func entry(
     _ field: FieldPlan, _ source: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
   ) throws(Fault) {
-    if isCareful {
+    if isCareful, !isInOrder(Int(field.sub), source) {
       var ordered = ByteBuffer()
       try order(Int(field.sub), source, into: &ordered)
       let span = ordered.span

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 extension MessageEncoder {
   /// Writes one field, the reader being behind its tag.

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 /// Putting the fields of a message in order, by the rules by which protobuf merges.
 extension MessageEncoder {
@@ -10,6 +11,28 @@ extension MessageEncoder {
     let whole: Range<Int>
     /// The content of a message or group, else the value.
     let content: Range<Int>
+  }
+
+  /// Whether each field of a message stands in one place already; a map of several entries may repeat a key.
+  func isInOrder(_ message: Int, _ source: WireReader) -> Bool {
+    let plan = tables.messages[message]
+    var reader = WireReader(source.bytes, source.offset..<source.limit)
+    var seen = SlotSet()
+    var oneofs = SlotSet()
+    var last = -1
+    while !reader.isAtEnd {
+      guard let tag = try? reader.readTag(), (try? reader.skip(tag)) != nil else { return false }
+      let index = tables.field(number: tag.number, of: plan)
+      guard index >= 0, accepts(tables.fields[index], tag.type) else {
+        last = -1
+        continue
+      }
+      let field = tables.fields[index]
+      if index == last, field.shape == .repeated || field.shape == .packed { continue }
+      last = index
+      guard seen.insert(Int(field.index)), field.oneof < 0 || oneofs.insert(Int(field.oneof)) else { return false }
+    }
+    return true
   }
 
   /// Appends the known fields, each in one place: the last of a singular one, messages merged, the last member of a

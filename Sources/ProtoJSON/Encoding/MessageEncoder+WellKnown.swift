@@ -165,9 +165,7 @@ extension MessageEncoder {
     }
     let kind = tables.messages[message].kind
     if kind == .message {
-      try descend(content.lowerBound)
       try members(message, WireReader(reader.bytes, content), omit: 0, level: 0, into: &output)
-      depth &-= 1
     } else {
       output.append(",\"value\":")
       try value(kind, message, WireReader(reader.bytes, content), omit: 0, level: 0, into: &output)

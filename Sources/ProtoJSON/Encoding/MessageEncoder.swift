@@ -48,7 +48,9 @@ struct MessageEncoder: ~Escapable {
   mutating func value(
     _ kind: ValueKind, _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
-    try descend(reader.offset)
+    // A `Value` is no level of its own in JSON: what is in it is.
+    let isLevel = kind != .value
+    if isLevel { try descend(reader.offset) }
     if kind == .message || kind == .group {
       let start = output.count
       try members(message, reader, omit: omit, level: level, into: &output)
@@ -56,7 +58,7 @@ struct MessageEncoder: ~Escapable {
     } else {
       try wellKnown(kind, message, reader, into: &output)
     }
-    depth &-= 1
+    if isLevel { depth &-= 1 }
   }
 
   /// Makes an object of the members since `start`, each of which has a comma in front.
@@ -74,7 +76,7 @@ struct MessageEncoder: ~Escapable {
   mutating func members(
     _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
-    if isCareful {
+    if isCareful, !isInOrder(message, reader) {
       var ordered = ByteBuffer()
       try order(message, reader, into: &ordered)
       let span = ordered.span

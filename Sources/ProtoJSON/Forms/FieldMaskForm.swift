@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 
 /// `google.protobuf.FieldMask` as text: lowerCamel paths, joined by commas.
 enum FieldMaskForm {

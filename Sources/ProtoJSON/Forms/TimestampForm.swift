@@ -175,13 +175,15 @@ extension ByteBuffer {
   /// Appends a number with leading zeros; one that is too wide loses its upper digits.
   @inline(__always)
   mutating func append(padded value: Int, width: Int) {
-    var divisor = 1
-    for _ in 1..<Swift.max(width, 1) { divisor &*= 10 }
-    var rest = UInt64(value.magnitude)
-    for _ in 0..<width {
-      append(UInt8(truncatingIfNeeded: rest / UInt64(divisor) % 10) &+ 48)
-      rest %= UInt64(divisor)
-      divisor = Swift.max(divisor / 10, 1)
+    unsafe appendWithUnsafeRoom(width) { room in
+      var rest = UInt64(value.magnitude)
+      var at = width
+      while at > 0 {
+        at &-= 1
+        unsafe room[at] = UInt8(truncatingIfNeeded: rest % 10) &+ 48
+        rest /= 10
+      }
+      return width
     }
   }
 }

@@ -1,3 +1,5 @@
+import ProtobufSchema
+
 /// How one value looks on the wire and in JSON: the protobuf kinds, with enums and well-known types split off.
 enum ValueKind: UInt8 {
   case double, float, int64, uint64, int32, fixed64, fixed32, bool, string, bytes, uint32, enumeration

@@ -159,6 +159,7 @@ struct TablesBuilder {
     case .sfixed64: .sfixed64
     case .sint32: .sint32
     case .sint64: .sint64
+    case .enum where !schema.enums.indices.contains(field.enumIndex): .int32
     case .enum: schema.enums[field.enumIndex].fullName == "google.protobuf.NullValue" ? .nullValue : .enumeration
     case .group: .group
     case .message: field.cardinality == .map ? .message : Self.kind(of: schema.messages[field.messageIndex].wellKnown)

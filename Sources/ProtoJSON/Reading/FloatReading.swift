@@ -105,7 +105,10 @@ enum FloatReading {
       unsafe room.initializeElement(at: text.count, to: 0)
       count = text.count + 1
     }
-    return unsafe copy.withUnsafeBufferPointer { chars in unsafe body(chars.baseAddress.unsafelyUnwrapped) }
+    return unsafe copy.withUnsafeBufferPointer { chars in
+      guard let start = chars.baseAddress else { return unsafe body("") }
+      return unsafe body(start)
+    }
   }
 
   /// A text that is nothing but a number, or one of the three names.

@@ -1,4 +1,5 @@
 package import Bytes
+package import ProtobufSchema
 
 extension ByteBuffer {
   /// Appends a base-128 varint.

@@ -49,7 +49,7 @@ struct FeatureOverrides: Equatable, Sendable {
   /// Reads a FeatureSet on top of what is here.
   mutating func merge(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .varint): fieldPresence = try Self.known(reader.readVarint(), in: 1...3)
       case (2, .varint): enumType = try Self.known(reader.readVarint(), in: 1...2)

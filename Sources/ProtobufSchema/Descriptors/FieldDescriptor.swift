@@ -27,7 +27,7 @@ struct FieldDescriptor: Equatable, Sendable {
 
   init(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
       case (2, .lengthDelimited): extendee = try reader.readString()
@@ -50,7 +50,7 @@ struct FieldDescriptor: Equatable, Sendable {
 
   private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (2, .varint): isPacked = try reader.readVarint() != 0
       case (16, .varint): isRedacted = try reader.readVarint() != 0
@@ -85,7 +85,7 @@ struct EnumDescriptor: Equatable, Sendable {
 
     init(_ bytes: Span<UInt8>) throws(WireError) {
       var reader = WireReader(bytes)
-      while let tag = try reader.readTag() {
+      while let tag = try reader.nextTag() {
         switch (tag.number, tag.type) {
         case (1, .lengthDelimited): name = try reader.readString()
         case (2, .varint): number = Int32(truncatingIfNeeded: try reader.readVarint())
@@ -101,7 +101,7 @@ struct EnumDescriptor: Equatable, Sendable {
 
   init(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
       case (2, .lengthDelimited): values.append(try Value(reader.readBytes()))
@@ -113,7 +113,7 @@ struct EnumDescriptor: Equatable, Sendable {
 
   private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (7, .lengthDelimited): try overrides.merge(reader.readBytes())
       default: try reader.skip(tag)

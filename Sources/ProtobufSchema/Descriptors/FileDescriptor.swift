@@ -16,7 +16,7 @@ struct FileDescriptor: Equatable, Sendable {
   /// - Parameter readsPlaces: whether ``places`` are wanted; they are most of a set that has comments.
   init(_ bytes: Span<UInt8>, readsPlaces: Bool) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
       case (2, .lengthDelimited): package = try reader.readString()
@@ -36,7 +36,7 @@ struct FileDescriptor: Equatable, Sendable {
 
   private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (50, .lengthDelimited): try overrides.merge(reader.readBytes())
       default: try reader.skip(tag)
@@ -59,10 +59,10 @@ struct FileDescriptor: Equatable, Sendable {
   static func set(_ bytes: Span<UInt8>, readsPlaces: Bool = false) throws(WireError) -> [FileDescriptor] {
     var files: [FileDescriptor] = []
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited):
-        let range = try reader.readRange()
+        let range = try reader.readLengthDelimited()
         do throws(WireError) {
           files.append(try FileDescriptor(bytes.extracting(range), readsPlaces: readsPlaces))
         } catch {

@@ -17,7 +17,7 @@ struct MessageDescriptor: Equatable, Sendable {
   init(_ bytes: Span<UInt8>, depth: Int) throws(WireError) {
     guard depth <= Self.maximumDepth else { throw WireError(.depth, at: 0) }
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
       case (2, .lengthDelimited): fields.append(try FieldDescriptor(reader.readBytes()))
@@ -34,7 +34,7 @@ struct MessageDescriptor: Equatable, Sendable {
 
   private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .varint): isMessageSet = try reader.readVarint() != 0
       case (7, .varint): isMapEntry = try reader.readVarint() != 0
@@ -53,7 +53,7 @@ struct ExtensionRange: Equatable, Sendable {
 
   init(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .varint): start = Int32(truncatingIfNeeded: try reader.readVarint())
       case (2, .varint): end = Int32(truncatingIfNeeded: try reader.readVarint())
@@ -72,7 +72,7 @@ struct OneofDescriptor: Equatable, Sendable {
 
   init(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
       case (2, .lengthDelimited): try mergeOptions(reader.readBytes())
@@ -83,7 +83,7 @@ struct OneofDescriptor: Equatable, Sendable {
 
   private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): try overrides.merge(reader.readBytes())
       default: try reader.skip(tag)

@@ -5,7 +5,7 @@ struct ServiceDescriptor: Equatable, Sendable {
 
   init(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
       case (2, .lengthDelimited): methods.append(try MethodDescriptor(reader.readBytes()))
@@ -26,11 +26,11 @@ struct MethodDescriptor: Equatable, Sendable {
   var httpRule: HTTPRuleDescriptor?
 
   /// `google.api.http` as an extension of MethodOptions.
-  static let httpRuleNumber: Int32 = 72_295_728
+  static let httpRuleNumber: UInt32 = 72_295_728
 
   init(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
       case (2, .lengthDelimited): input = try reader.readString()
@@ -45,7 +45,7 @@ struct MethodDescriptor: Equatable, Sendable {
 
   private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (34, .varint):
         let value = UInt8(exactly: try reader.readVarint())
@@ -74,7 +74,7 @@ struct HTTPRuleDescriptor: Equatable, Sendable {
   mutating func merge(_ bytes: Span<UInt8>, depth: Int) throws(WireError) {
     guard depth <= Self.maximumDepth else { throw WireError(.depth, at: 0) }
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (2, .lengthDelimited): (method, path) = ("GET", try reader.readString())
       case (3, .lengthDelimited): (method, path) = ("PUT", try reader.readString())
@@ -96,7 +96,7 @@ struct HTTPRuleDescriptor: Equatable, Sendable {
   private mutating func mergeCustom(_ bytes: Span<UInt8>) throws(WireError) {
     (method, path) = ("", "")
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): method = try reader.readString()
       case (2, .lengthDelimited): path = try reader.readString()

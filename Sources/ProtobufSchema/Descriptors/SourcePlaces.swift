@@ -17,7 +17,7 @@ struct SourcePlaces: Equatable, Sendable {
 
   mutating func merge(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): try addLocation(reader.readBytes())
       default: try reader.skip(tag)
@@ -29,7 +29,7 @@ struct SourcePlaces: Equatable, Sendable {
     var path: [Int32] = []
     var span: [Int32] = []
     var reader = WireReader(bytes)
-    while let tag = try reader.readTag() {
+    while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): path += try Self.numbers(reader.readBytes())
       case (2, .lengthDelimited): span += try Self.numbers(reader.readBytes())

@@ -8,7 +8,7 @@ extension SchemaBuilder {
     var names: Set<String> = []
     for (index, method) in service.methods.enumerated() {
       let path = path + [2, index.number]
-      let rulePath = path + [4, MethodDescriptor.httpRuleNumber]
+      let rulePath = path + [4, Int32(MethodDescriptor.httpRuleNumber)]
       let element = "method \(fullName)/\(method.name)"
       checkName(method.name, of: element, file: file)
       if !names.insert(method.name).inserted { report(file, at: path, "\(element) is declared twice") }

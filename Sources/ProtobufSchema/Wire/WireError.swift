@@ -1,11 +1,11 @@
 /// Why bytes are not protobuf's wire format, and where.
 @usableFromInline
-struct WireError: Error, Sendable, Equatable {
+package struct WireError: Error, Sendable, Equatable {
   @usableFromInline
-  enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     /// The bytes end inside a tag, a value or a group.
     case truncated = "the bytes end inside a field"
-    /// A varint of more than ten bytes, or above 64 bits.
+    /// A varint of more than ten bytes.
     case varint = "a varint is too long"
     /// Field number 0 or above 2^29-1, wire type 6 or 7, or a tag above 32 bits.
     case tag = "a tag is not valid"
@@ -17,13 +17,14 @@ struct WireError: Error, Sendable, Equatable {
     case utf8 = "a string is not UTF-8"
   }
 
-  let kind: Kind
-  /// The byte at which the field with the fault begins, from the front of the reader's bytes.
-  let offset: Int
+  package let kind: Kind
+  /// The byte at which the tag or value with the fault begins, from the front of the reader's bytes.
+  package let offset: Int
 
-  @usableFromInline
-  init(_ kind: Kind, at offset: Int) {
+  package init(_ kind: Kind, at offset: Int) {
     self.kind = kind
     self.offset = offset
   }
+
+  package var reason: String { kind.rawValue }
 }

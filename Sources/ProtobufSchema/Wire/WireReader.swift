@@ -1,120 +1,146 @@
 /// A cursor over protobuf's wire format that never reads beyond its bytes.
 ///
-/// Lengths and numbers come from strangers: each is checked against what is left before it is used. Unknown fields
-/// are skipped with ``skip(_:)``, groups within ``maximumGroupDepth``.
+/// Lengths and numbers come from strangers: each is checked against what is left before it is used. Offsets are those
+/// of the whole span, also in readers of a part of it.
 @usableFromInline
-struct WireReader: ~Escapable {
+package struct WireReader: ~Escapable {
   /// Groups nested deeper are refused (libprotobuf's limit).
-  @inlinable static var maximumGroupDepth: Int { 100 }
+  package static let maximumGroupDepth = 100
 
   @usableFromInline package let bytes: Span<UInt8>
   /// Offset of the next unread byte.
-  @usableFromInline var position = 0
-  /// Where the field begins that was read last.
-  @usableFromInline var fieldStart = 0
+  @usableFromInline package internal(set) var offset: Int
+  /// Offset behind the last byte of this reader's part.
+  @usableFromInline package let limit: Int
 
   @inlinable
   @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>) {
+  package init(_ bytes: Span<UInt8>) {
     self.bytes = bytes
+    offset = 0
+    limit = bytes.count
   }
 
-  @inlinable var isAtEnd: Bool { position >= bytes.count }
-
-  /// The next tag, nil at the end of the bytes.
+  /// A reader of a part of the same bytes; the range is cut to the span.
   @inlinable
-  mutating func readTag() throws(WireError) -> WireTag? {
-    guard position < bytes.count else { return nil }
-    fieldStart = position
-    let raw = try readVarint()
-    guard raw <= UInt64(UInt32.max), raw >> 3 != 0, let type = WireType(rawValue: UInt8(truncatingIfNeeded: raw & 7))
-    else { throw WireError(.tag, at: fieldStart) }
-    return WireTag(number: Int32(truncatingIfNeeded: raw >> 3), type: type)
+  @_lifetime(copy bytes)
+  package init(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+    self.bytes = bytes
+    limit = Swift.min(Swift.max(range.upperBound, 0), bytes.count)
+    offset = Swift.min(Swift.max(range.lowerBound, 0), limit)
   }
 
+  @inlinable package var isAtEnd: Bool { offset >= limit }
+
+  @usableFromInline
+  @inline(never)
+  static func fault(_ kind: WireError.Kind, at offset: Int) -> WireError { WireError(kind, at: offset) }
+
+  /// A base-128 number. What the tenth byte holds above 64 bits is dropped, as every protobuf parser does.
   @inlinable
-  mutating func readVarint() throws(WireError) -> UInt64 {
+  @inline(__always)
+  package mutating func readVarint() throws(WireError) -> UInt64 {
+    guard offset < limit else { throw Self.fault(.truncated, at: offset) }
+    let byte = bytes[offset]
+    if byte < 0x80 {
+      offset &+= 1
+      return UInt64(byte)
+    }
+    return try readLongVarint()
+  }
+
+  @usableFromInline
+  mutating func readLongVarint() throws(WireError) -> UInt64 {
+    let start = offset
     var value: UInt64 = 0
     var shift: UInt64 = 0
-    while position < bytes.count {
-      let byte = bytes[position]
-      position &+= 1
-      // The tenth byte has room for one bit.
-      if shift == 63, byte > 1 { throw WireError(.varint, at: fieldStart) }
+    var index = offset
+    while index < limit {
+      let byte = bytes[index]
+      index &+= 1
       value |= UInt64(byte & 0x7F) &<< shift
-      if byte < 0x80 { return value }
+      if byte < 0x80 {
+        offset = index
+        return value
+      }
       shift &+= 7
+      if shift > 63 { throw WireError(.varint, at: start) }
     }
-    throw WireError(.truncated, at: fieldStart)
+    throw WireError(.truncated, at: start)
+  }
+
+  /// The next tag; there must be one.
+  @inlinable
+  @inline(__always)
+  package mutating func readTag() throws(WireError) -> WireTag {
+    let start = offset
+    let raw = try readVarint()
+    guard raw <= 0xFFFF_FFFF, raw >> 3 != 0, let type = WireType(rawValue: UInt8(truncatingIfNeeded: raw & 7)) else {
+      throw Self.fault(.tag, at: start)
+    }
+    return WireTag(number: UInt32(truncatingIfNeeded: raw >> 3), type: type)
+  }
+
+  /// The next tag, nil at the end.
+  @inlinable
+  package mutating func nextTag() throws(WireError) -> WireTag? {
+    isAtEnd ? nil : try readTag()
   }
 
   @inlinable
-  mutating func readFixed32() throws(WireError) -> UInt32 {
-    guard bytes.count &- position >= 4 else { throw WireError(.truncated, at: fieldStart) }
-    var value: UInt32 = 0
-    for index in 0..<4 { value |= UInt32(bytes[position &+ index]) &<< UInt32(index &* 8) }
-    position &+= 4
-    return value
+  @inline(__always)
+  package mutating func readFixed32() throws(WireError) -> UInt32 {
+    guard limit &- offset >= 4 else { throw Self.fault(.truncated, at: offset) }
+    let value = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    offset &+= 4
+    return UInt32(littleEndian: value)
   }
 
   @inlinable
-  mutating func readFixed64() throws(WireError) -> UInt64 {
-    guard bytes.count &- position >= 8 else { throw WireError(.truncated, at: fieldStart) }
-    var value: UInt64 = 0
-    for index in 0..<8 { value |= UInt64(bytes[position &+ index]) &<< UInt64(index &* 8) }
-    position &+= 8
-    return value
+  @inline(__always)
+  package mutating func readFixed64() throws(WireError) -> UInt64 {
+    guard limit &- offset >= 8 else { throw Self.fault(.truncated, at: offset) }
+    let value = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    offset &+= 8
+    return UInt64(littleEndian: value)
   }
 
-  /// Reads a length and passes over as many bytes; gives their range in ``bytes``.
+  /// The range of a length-delimited value; the reader is behind it afterwards.
   @inlinable
-  mutating func readRange() throws(WireError) -> Range<Int> {
+  @inline(__always)
+  package mutating func readLengthDelimited() throws(WireError) -> Range<Int> {
+    let start = offset
     let length = try readVarint()
-    guard length <= UInt64(bytes.count &- position) else { throw WireError(.truncated, at: fieldStart) }
-    let start = position
-    position &+= Int(truncatingIfNeeded: length)
-    return start..<position
+    guard length <= UInt64(limit &- offset) else { throw Self.fault(.truncated, at: start) }
+    let from = offset
+    offset &+= Int(truncatingIfNeeded: length)
+    return from..<offset
   }
 
-  /// Reads a length and passes over as many bytes; gives the bytes.
-  @inlinable
+  /// The bytes of a length-delimited value.
   @_lifetime(copy self)
-  mutating func readBytes() throws(WireError) -> Span<UInt8> {
-    let range = try readRange()
+  package mutating func readBytes() throws(WireError) -> Span<UInt8> {
+    let range = try readLengthDelimited()
     return bytes.extracting(range)
   }
 
-  /// A length and a string that must be UTF-8.
-  @inlinable
-  mutating func readString() throws(WireError) -> String {
-    let range = try readRange()
+  /// A length-delimited value that must be UTF-8.
+  package mutating func readString() throws(WireError) -> String {
+    let range = try readLengthDelimited()
     let content = bytes.extracting(range)
-    guard let text = try? UTF8Span(validating: content) else { throw WireError(.utf8, at: fieldStart) }
+    guard let text = try? UTF8Span(validating: content) else { throw WireError(.utf8, at: range.lowerBound) }
     return String(copying: text)
   }
 
-  /// Passes over the value behind a tag, whole groups included.
+  /// Whether the next field has this number; moves nothing.
   @inlinable
-  mutating func skip(_ tag: WireTag) throws(WireError) {
-    var open: [Int32] = []
-    var current = tag
-    repeat {
-      switch current.type {
-      case .varint: _ = try readVarint()
-      case .fixed64: _ = try readFixed64()
-      case .fixed32: _ = try readFixed32()
-      case .lengthDelimited: _ = try readRange()
-      case .startGroup:
-        guard open.count < Self.maximumGroupDepth else { throw WireError(.depth, at: fieldStart) }
-        open.append(current.number)
-      case .endGroup:
-        guard let number = open.popLast(), number == current.number else {
-          throw WireError(.group, at: fieldStart)
-        }
-      }
-      if open.isEmpty { return }
-      guard let next = try readTag() else { throw WireError(.truncated, at: fieldStart) }
-      current = next
-    } while true
+  @inline(__always)
+  package func isNext(_ number: UInt32) -> Bool {
+    guard offset < limit else { return false }
+    let byte = bytes[offset]
+    if byte < 0x80 { return UInt32(byte >> 3) == number }
+    var probe = WireReader(bytes, offset..<limit)
+    guard let tag = try? probe.readTag() else { return false }
+    return tag.number == number
   }
 }

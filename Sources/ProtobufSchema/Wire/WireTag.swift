@@ -1,6 +1,6 @@
-/// How the bytes of a value are delimited (Protobuf encoding, "Message Structure").
+/// How the bytes of a value are delimited (Protobuf encoding, "Message Structure"); the six types in use.
 @usableFromInline
-enum WireType: UInt8, Sendable {
+package enum WireType: UInt8, Sendable {
   case varint = 0
   case fixed64 = 1
   case lengthDelimited = 2
@@ -11,13 +11,14 @@ enum WireType: UInt8, Sendable {
 
 /// The number and wire type before each value.
 @usableFromInline
-struct WireTag: Sendable, Equatable {
+package struct WireTag: Sendable, Equatable {
   /// 1 to 2^29-1.
-  @usableFromInline package let number: Int32
+  @usableFromInline package let number: UInt32
   @usableFromInline package let type: WireType
 
-  @usableFromInline
-  init(number: Int32, type: WireType) {
+  @inlinable
+  @inline(__always)
+  package init(number: UInt32, type: WireType) {
     self.number = number
     self.type = type
   }

@@ -62,7 +62,8 @@ struct BindingCompiler {
     let type = schema.messages[message]
     if let index = type.fields.firstIndex(where: { $0.name == name && $0.extensionName == nil }) { return index }
     let names = type.fields.filter { $0.extensionName == nil }.map(\.name)
-    let cure = Nearest.match(name, in: names).map { "; did you mean \($0)?" } ?? ""
+    let all = names.isEmpty || names.count > 10 ? "" : "; it has \(names.joined(separator: ", "))"
+    let cure = Nearest.match(name, in: names).map { "; did you mean \($0)?" } ?? all
     throw BindingError("\(type.fullName) has no field \(name)\(cure)", column: column)
   }
 

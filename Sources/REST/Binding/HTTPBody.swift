@@ -1,6 +1,7 @@
 import Bytes
 import HTTPModel
 import ProtoJSON
+import ProtobufSchema
 import RPC
 
 /// `google.api.HttpBody`: content_type = 1, data = 2; its extensions are not carried over HTTP.

@@ -78,6 +78,15 @@ package final class RESTBinding: Sendable {
     ignoredQuery = settings.ignoredQuery.map(NamePattern.init)
   }
 
+  /// What the request's body fills, as in the rule: `*`, or a top-level field by its proto name. Nil without a body.
+  package var bodyName: String? {
+    switch body {
+    case .none: nil
+    case .whole, .rawWhole: "*"
+    case .field(let field), .rawField(let field): schema.messages[input].fields[field].name
+    }
+  }
+
   /// What the compiler found.
   struct Parts {
     let template: PathTemplate

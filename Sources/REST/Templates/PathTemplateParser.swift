@@ -147,7 +147,8 @@ struct PathTemplateParser {
   private var emptySegment: String {
     switch next {
     case nil: "a template does not end with /"
-    case UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "}"): "a segment is empty"
+    case UInt8(ascii: ":"): "a segment is empty before the colon; a variable is written {name}"
+    case UInt8(ascii: "/"), UInt8(ascii: "}"): "a segment is empty"
     default: misplaced
     }
   }

@@ -3,8 +3,8 @@ import Bytes
 extension JSONScanner {
   /// Reads the string at the cursor, which stands on its quote.
   ///
-  /// Escapes are decoded. Lone surrogates and bytes that are no UTF-8 become U+FFFD: an error is worth more than its
-  /// spelling.
+  /// Escapes are decoded. Bytes that are no UTF-8 become U+FFFD, and lone surrogates unless they are refused: an error
+  /// is worth more than its spelling.
   @_lifetime(self: copy self)
   package mutating func string() throws(JSONFault) -> String {
     advance()
@@ -47,7 +47,7 @@ extension JSONScanner {
     case UInt8(ascii: "n"): decoded.append(0x0A)
     case UInt8(ascii: "r"): decoded.append(0x0D)
     case UInt8(ascii: "t"): decoded.append(0x09)
-    case UInt8(ascii: "u"): append(try codePoint(), to: &decoded)
+    case UInt8(ascii: "u"): try append(codePoint(), to: &decoded)
     default: throw JSONFault()
     }
   }
@@ -82,8 +82,10 @@ extension JSONScanner {
     return value
   }
 
-  private func append(_ codePoint: UInt32, to decoded: inout ByteBuffer) {
-    let scalar = Unicode.Scalar(codePoint) ?? "\u{FFFD}"
+  private func append(_ codePoint: UInt32, to decoded: inout ByteBuffer) throws(JSONFault) {
+    let known = Unicode.Scalar(codePoint)
+    if known == nil, !repairsSurrogates { throw JSONFault("half of a surrogate pair") }
+    let scalar = known ?? "\u{FFFD}"
     for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { decoded.append(byte) }
   }
 }

@@ -1,23 +1,28 @@
 import Bytes
 
-/// The text is no JSON.
-package struct JSONFault: Error {
-  package init() {}
+/// The text is no JSON, or not the JSON that was wanted.
+package struct JSONFault: Error, Sendable, Equatable {
+  package var message: String
+
+  package init(_ message: String = "this is no JSON") { self.message = message }
 }
 
 /// A cursor over one JSON text: strict in syntax (RFC 8259), bounded in depth.
 ///
-/// For small documents whose shape is known: those of the Connect protocol and REST errors. Messages go through ProtoJSON.
+/// For small documents: those of the Connect protocol, REST errors, the admin endpoint. Messages go through ProtoJSON.
 package struct JSONScanner: ~Escapable {
   /// Levels of nesting beyond which a text is refused.
   static let maximumDepth = 100
 
   package let bytes: Span<UInt8>
   package private(set) var index = 0
+  /// Whether lone surrogates in strings become U+FFFD instead of being refused.
+  let repairsSurrogates: Bool
 
   @_lifetime(copy bytes)
-  package init(_ bytes: Span<UInt8>) {
+  package init(_ bytes: Span<UInt8>, repairsSurrogates: Bool = true) {
     self.bytes = bytes
+    self.repairsSurrogates = repairsSurrogates
   }
 
   /// The next byte that is no blank, not consumed; 0 at the end.
@@ -42,14 +47,14 @@ package struct JSONScanner: ~Escapable {
 
   @_lifetime(self: copy self)
   package mutating func expect(_ byte: UInt8) throws(JSONFault) {
-    if !take(byte) { throw JSONFault() }
+    if !take(byte) { throw JSONFault("\"\(Unicode.Scalar(byte))\" is expected") }
   }
 
   /// Nothing but blanks may be left.
   @_lifetime(self: copy self)
   package mutating func finish() throws(JSONFault) {
     _ = peek()
-    if index < bytes.count { throw JSONFault() }
+    if index < bytes.count { throw JSONFault("nothing may follow the JSON value") }
   }
 
   /// Moves to the value of an open object's next member.
@@ -60,7 +65,7 @@ package struct JSONScanner: ~Escapable {
     if take(UInt8(ascii: "}")) { return nil }
     if !isFirst { try expect(UInt8(ascii: ",")) }
     isFirst = false
-    guard peek() == UInt8(ascii: "\"") else { throw JSONFault() }
+    guard peek() == UInt8(ascii: "\"") else { throw JSONFault("a member name in quotes is expected") }
     let name = try string()
     try expect(UInt8(ascii: ":"))
     return name
@@ -96,11 +101,22 @@ package struct JSONScanner: ~Escapable {
       index &+= 1
       while try nextElement(&isFirst) { try skipValue(depth: depth + 1) }
     case UInt8(ascii: "\""): _ = try string()
+    default: _ = try bareWord()
+    }
+  }
+
+  /// Passes over a number, `true`, `false` or `null`; gives it as it was written.
+  @_lifetime(self: copy self)
+  package mutating func bareWord() throws(JSONFault) -> String {
+    let first = peek()
+    let start = index
+    switch first {
     case UInt8(ascii: "t"): try literal("true")
     case UInt8(ascii: "f"): try literal("false")
     case UInt8(ascii: "n"): try literal("null")
     default: try number()
     }
+    return String(repairing: bytes.extracting(start..<index))
   }
 
   @_lifetime(self: copy self)

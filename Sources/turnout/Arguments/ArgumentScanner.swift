@@ -75,6 +75,15 @@ struct ArgumentScanner {
     return value
   }
 
+  /// The file of `--config`, for commands without operands.
+  func configuration() throws(UsageError) -> String {
+    if value("--config") == nil, operands.count == 1 {
+      throw error("the file goes behind --config: --config \(operands[0])")
+    }
+    _ = try operands()
+    return try required("--config", "FILE")
+  }
+
   /// Checks that there are exactly these operands.
   func operands(_ names: String...) throws(UsageError) -> [String] {
     if operands.count < names.count { throw error("\(names[operands.count]) is missing") }

@@ -31,15 +31,9 @@ extension Command {
 
   private init(_ name: CommandName, _ scanner: ArgumentScanner) throws(UsageError) {
     switch name {
-    case .serve:
-      _ = try scanner.operands()
-      self = .serve(config: try scanner.required("--config", "FILE"))
-    case .check:
-      _ = try scanner.operands()
-      self = .check(config: try scanner.required("--config", "FILE"))
-    case .routes:
-      _ = try scanner.operands()
-      self = .routes(config: try scanner.required("--config", "FILE"), asJSON: scanner.has("--json"))
+    case .serve: self = .serve(config: try scanner.configuration())
+    case .check: self = .check(config: try scanner.configuration())
+    case .routes: self = .routes(config: try scanner.configuration(), asJSON: scanner.has("--json"))
     case .explain: self = .explain(try ExplainArguments(scanner))
     case .stage: self = .stage(try StageArguments(scanner))
     case .demo:
@@ -77,7 +71,7 @@ extension ExplainArguments {
     let operands = try scanner.operands("METHOD", "TARGET")
     let (method, target) = (operands[0], operands[1])
     guard FieldSyntax.isToken(Array(method.utf8).span) else {
-      throw scanner.error("\"\(method)\" is no HTTP method")
+      throw scanner.error("\"\(method)\" is not an HTTP method")
     }
     guard target.hasPrefix("/") else { throw scanner.error("TARGET must begin with /, as in /v1/tags?page=2") }
     guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
@@ -93,7 +87,7 @@ extension ExplainArguments {
     let name = String(text[..<colon])
     let value = String(text[text.index(after: colon)...].drop { $0 == " " })
     guard FieldSyntax.isToken(Array(name.utf8).span), FieldSyntax.isValue(Array(value.utf8).span) else {
-      throw scanner.error("-H '\(text)' is no legal header field")
+      throw scanner.error("-H '\(text)' is not a legal header field")
     }
     return Field(name: name, value: value)
   }
@@ -116,7 +110,7 @@ extension StageArguments {
         stage: stage, percent: try Self.percent(scanner), reason: scanner.value("--reason") ?? ""))
     guard let url = scanner.value("--admin") else { return }
     guard let admin = AdminURL(url) else {
-      throw scanner.error("--admin \"\(url)\" is no admin URL; write it like \(AdminURL.standard.text)")
+      throw scanner.error("--admin \"\(url)\" is not an admin URL; write it like \(AdminURL.standard.text)")
     }
     self.admin = admin
   }
@@ -125,7 +119,7 @@ extension StageArguments {
     let bare = text.hasPrefix("/") ? text.dropFirst() : text[...]
     let parts = bare.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isNameByte) }) else {
-      throw scanner.error("\"\(text)\" is no procedure; write it like pkg.Service/Method")
+      throw scanner.error("\"\(text)\" is not a procedure; write it like pkg.Service/Method")
     }
     return String(bare)
   }
@@ -140,7 +134,7 @@ extension StageArguments {
     let digits = text.hasSuffix("%") ? text.dropLast() : text[...]
     guard digits.utf8.allSatisfy({ $0 &- 48 < 10 || $0 == UInt8(ascii: ".") }), let number = Double(digits),
       number <= 100
-    else { throw scanner.error("--percent \"\(text)\" is no number from 0 to 100") }
+    else { throw scanner.error("--percent \"\(text)\" is not a number from 0 to 100") }
     return number
   }
 }

@@ -63,8 +63,8 @@ enum UsageText {
   private static let explain = """
     usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
 
-    Prints the route that this request matches, the values that are bound and from where, which side the stage
-    chooses, and the request that would go upstream. No call is made.
+    Prints the route that this request matches, the values that are bound and from where, which side the stage of the
+    file chooses, and the request that would go upstream. No call is made. TARGET is the path, with its query.
 
       turnout explain --config turnout.yaml GET '/v1/episodes:search?query=steam'
 
@@ -73,9 +73,16 @@ enum UsageText {
   private static let stage = """
     usage: turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
 
-    Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow, canary or rpc.
-    N is the share of a canary, 0 to 100. URL is the admin endpoint (Default: http://127.0.0.1:9901). The token is
-    read from the environment variable TURNOUT_ADMIN_TOKEN.
+    Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow or rpc. The next
+    request follows it. It stays until the file says another stage than it said before, or until the gateway ends.
+
+      --reason TEXT   for the log
+      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+      --percent N     the share of stage canary, 0 to 100; gateways of this version have no canary and refuse it
+
+    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+
+      turnout stage content.v1.ContentService/GetRanking rpc
 
     """
 

@@ -12,7 +12,7 @@ extension Program {
       let answer = try client.put("/routes/\(arguments.procedure)/stage", body: arguments.change.json.bytes)
       guard answer.status == 200 else { return report(.other(Self.reason(of: answer))) }
     } catch {
-      return report(.other("\(arguments.admin.text): \(error.reason)"))
+      return report(.other("no answer from the admin endpoint \(arguments.admin.text): \(error.reason)"))
     }
     let share = arguments.change.percent.map { " at \(Self.decimal($0))%" } ?? ""
     console.out("\(arguments.procedure): \(arguments.change.stage)\(share)\n")

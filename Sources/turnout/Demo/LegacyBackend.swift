@@ -80,7 +80,7 @@ struct LegacyBackend: Sendable {
         throw RPCError(.invalidArgument, "the body must be a JSON object")
       }
       return members
-    } catch let fault as Gateway.JSONFault {
+    } catch let fault as JSONFault {
       throw RPCError(.invalidArgument, fault.message)
     } catch {
       throw RPCError(.invalidArgument, "the body must be a JSON object")

@@ -1,4 +1,5 @@
 import Gateway
+import RPC
 import Testing
 
 @Suite struct JSONValueTests {

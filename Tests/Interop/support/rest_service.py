@@ -34,6 +34,7 @@ class Request:
         self.body, self.trailers, self.connection, self.number = body, trailers, connection, number
         path, _, query = target.partition("?")
         self.path, self.query = path, query
+        self.gone = threading.Event()
 
     def all(self, name):
         return [value for key, value in self.fields if key.lower() == name.lower()]
@@ -48,15 +49,15 @@ class Request:
     def send(self, data):
         self.connection.sendall(data)
 
-    def was_left(self, seconds=20):
-        """Whether the other side closes within this time."""
+    def was_left(self, seconds=30):
+        """Whether the other side closes within this time; for a script, on the connection's own thread."""
         readable, _, _ = select.select([self.connection], [], [], seconds)
-        if not readable:
-            return False
         try:
-            return self.connection.recv(1, socket.MSG_PEEK) == b""
+            if readable and self.connection.recv(1, socket.MSG_PEEK) == b"":
+                self.gone.set()
         except ConnectionError:
-            return True
+            self.gone.set()
+        return self.gone.is_set()
 
     def __repr__(self):
         return f"<{self.method} {self.target} {self.fields} {self.body[:200]!r}>"
@@ -166,11 +167,16 @@ class RESTService:
         return reply.cut is None and not reply.closes
 
 
+def hang(request):
+    """A script that never answers; `request.gone` tells when the gateway has left."""
+    request.was_left()
+
+
 def library(request):
     """What the legacy library answers: the same data as the Connect service has."""
     parts = [urllib.parse.unquote(part) for part in request.path.split("/")[2:]]
     query = urllib.parse.parse_qs(request.query)
-    match request.method, parts:
+    match "GET" if request.method == "HEAD" else request.method, parts:
         case "GET", ["books"]:
             return Reply.json([book("one"), book("two")])
         case "GET", ["books", id, "cover"]:
@@ -193,8 +199,8 @@ def library(request):
             return Reply.json({"path": "/".join(path)})
         case "GET", ["count"]:
             return Reply.json({"count": len(query.get("author", [""])[0])})
-        case "GET", ["healthy"]:
-            return Reply(200, [("Content-Type", "text/plain")], b"legacy")
+    if request.path == "/healthy":
+        return Reply(200, [("Content-Type", "text/plain")], b"legacy")
     return Reply.json({"message": f"nothing at {request.path}"}, 404)
 
 

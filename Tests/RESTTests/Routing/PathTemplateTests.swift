@@ -81,7 +81,7 @@ struct PathTemplateTests {
       ("/v1/{a}/{a}", 10, "stands twice"),
       ("/v1/{a}:", 9, "belongs after the colon"),
       ("/v1/x:", 7, "belongs after the colon"),
-      ("/v1/:x", 5, "a segment is empty"),
+      ("/v1/:x", 5, "a variable is written {name}"),
       ("/v1/{a}:b:c", 10, "holds no colon"),
       ("/v1/{a}:b/c", 10, "/ may not stand here"),
       ("/v1/x?y", 6, "? may not stand here"),

@@ -1,0 +1,26 @@
+import HTTP1
+import HTTPModel
+
+/// What is known of the request that a connection reads at present. Pooled by the worker: a connection holds one from
+/// the first byte of a request to the end of its answer, so that an idle one keeps no table and no buffer.
+final class IncomingRequest {
+  var parser: RequestHeadParser
+  var reader: BodyReader
+  let head = RequestHead()
+  let trailers = FieldBlock()
+  var options = ConnectionOptions()
+
+  init(limits: HeadLimits) {
+    parser = RequestHeadParser(limits: limits)
+    reader = BodyReader(framing: .none, limits: limits)
+  }
+
+  /// Makes it as new, with its memory kept.
+  func reset(limits: HeadLimits) {
+    parser = RequestHeadParser(limits: limits)
+    reader = BodyReader(framing: .none, limits: limits)
+    head.removeAll()
+    trailers.removeAll()
+    options = ConnectionOptions()
+  }
+}

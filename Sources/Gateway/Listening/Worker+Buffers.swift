@@ -1,0 +1,67 @@
+import Bytes
+import EventLoops
+
+/// The loop's read buffers: attached while there is something to read, detached when it has been handled.
+extension Worker {
+  /// How much room a read has at least when the buffer holds something already.
+  var readRoom: Int { 16 << 10 }
+
+  /// A read that brings this much is followed by one into a big buffer: it would fill a usual one, but for a head.
+  var bulkThreshold: Int { 48 << 10 }
+
+  /// How many big buffers may be in use at the same time: so many megabytes can slow clients make this loop hold.
+  private static let maximumBulk = 16
+
+  /// Attaches a buffer of 64 KiB while there is something to read.
+  func lendBuffer(to buffer: inout ByteBuffer) {
+    guard buffer.capacity == 0 else { return }
+    buffer = loop.readBuffers.take()
+  }
+
+  /// Attaches a buffer of 1 MiB: for a body that comes in bulk. A megabyte then costs two system
+  /// calls instead of forty, and a quarter less CPU time.
+  func lendBulkBuffer(to buffer: inout ByteBuffer) {
+    guard buffer.capacity == 0 else { return }
+    guard bulkLent < Self.maximumBulk else {
+      lendBuffer(to: &buffer)
+      return
+    }
+    bulkLent += 1
+    buffer = bulkBuffers.take()
+  }
+
+  /// Requests that are kept for the next ones.
+  private static let maximumSpareRequests = 64
+
+  func takeIncoming() -> IncomingRequest { spareIncoming.popLast() ?? IncomingRequest(limits: headLimits) }
+
+  func give(_ incoming: IncomingRequest) {
+    guard spareIncoming.count < Self.maximumSpareRequests else { return }
+    incoming.reset(limits: headLimits)
+    spareIncoming.append(incoming)
+  }
+
+  /// Takes the memory of an empty buffer back.
+  func recycle(_ buffer: inout ByteBuffer) {
+    guard buffer.isEmpty, buffer.capacity > 0 else { return }
+    discard(&buffer)
+  }
+
+  /// Takes the memory of a buffer back, whatever is in it.
+  func discard(_ buffer: inout ByteBuffer) {
+    guard buffer.capacity > 0 else { return }
+    var taken = ByteBuffer()
+    swap(&taken, &buffer)
+    give(taken)
+  }
+
+  func give(_ buffer: consuming ByteBuffer) {
+    guard buffer.capacity > 0 else { return }
+    if buffer.capacity >= bulkBuffers.bufferCapacity {
+      bulkLent = max(0, bulkLent - 1)
+      bulkBuffers.give(buffer)
+    } else {
+      loop.readBuffers.give(buffer)
+    }
+  }
+}

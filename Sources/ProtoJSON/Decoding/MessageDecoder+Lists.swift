@@ -1,0 +1,84 @@
+import Bytes
+
+/// Arrays and maps.
+extension MessageDecoder {
+  /// Reads an array as neighbouring values, each with its tag.
+  mutating func repeated(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
+    guard cursor.byte == UInt8(ascii: "[") else { throw cursor.mismatch("an array") }
+    guard try cursor.open(UInt8(ascii: "[")) else { return }
+    repeat {
+      try rejectNull(field.kind)
+      let before = output.count
+      if try tagged(field, bindings: 0, level: 0, into: &output) == .dropped { output.truncate(to: before) }
+    } while try cursor.next(UInt8(ascii: "["))
+  }
+
+  /// Reads an array of numbers as one packed value.
+  mutating func packed(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
+    guard cursor.byte == UInt8(ascii: "[") else { throw cursor.mismatch("an array") }
+    guard try cursor.open(UInt8(ascii: "[")) else { return }
+    let before = output.count
+    output.append(encodedTag: field.packedTag, length: field.packedTagLength)
+    let start = output.beginLengthDelimited()
+    repeat {
+      try rejectNull(field.kind)
+      _ = try scalar(field.kind, Int(field.sub), into: &output)
+    } while try cursor.next(UInt8(ascii: "["))
+    if output.count == start { output.truncate(to: before) } else { output.endLengthDelimited(start) }
+  }
+
+  @inline(__always)
+  private func rejectNull(_ kind: ValueKind) throws(Fault) {
+    if cursor.byte == UInt8(ascii: "n"), !kind.acceptsNull { throw cursor.mismatch("a value") }
+  }
+
+  // MARK: Maps
+
+  /// Reads an object as the entries of a map.
+  mutating func map(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
+    guard cursor.byte == UInt8(ascii: "{") else { throw cursor.mismatch("an object") }
+    guard try cursor.open(UInt8(ascii: "{")) else { return }
+    let entry = tables.messages[Int(field.sub)]
+    guard entry.keyField >= 0, entry.valueField >= 0 else { throw cursor.mismatch("a map with keys and values") }
+    let key = tables.fields[Int(entry.keyField)]
+    let value = tables.fields[Int(entry.valueField)]
+    var keys = KeySet()
+    repeat {
+      let start = cursor.index
+      let before = output.count
+      output.append(encodedTag: field.tag, length: field.tagLength)
+      let body = output.beginLengthDelimited()
+      output.append(encodedTag: key.tag, length: key.tagLength)
+      let keyStart = output.count
+      try mapKey(key.kind, into: &output)
+      guard keys.insert(KeySet.hash(output.span.extracting(keyStart..<output.count))) else {
+        throw Fault(.duplicate, at: start, "each key of a map once")
+      }
+      try cursor.colon()
+      try rejectNull(value.kind)
+      if try tagged(value, bindings: 0, level: 0, into: &output) == .dropped {
+        output.truncate(to: before)
+      } else {
+        output.endLengthDelimited(body)
+      }
+    } while try cursor.next(UInt8(ascii: "{"))
+  }
+
+  private mutating func mapKey(_ kind: ValueKind, into output: inout ByteBuffer) throws(Fault) {
+    switch kind {
+    case .string: _ = try string(into: &output)
+    case .bool:
+      if cursor.skip("\"true\"") {
+        output.append(1)
+      } else if cursor.skip("\"false\"") {
+        output.append(0)
+      } else {
+        throw cursor.byte == 0x22
+          ? Fault(.type, at: cursor.index, "the key \"true\" or \"false\" expected") : cursor.mismatch("a string")
+      }
+    default:
+      guard cursor.byte == 0x22 else { throw cursor.mismatch("a string") }
+      _ = try scalar(kind, -1, into: &output)
+    }
+  }
+}
