@@ -22,6 +22,8 @@ protocol ClientStream: AnyObject {
   /// Takes and consumes the first `count` bytes of the buffer.
   func sendBody(_ buffer: inout ByteBuffer, _ count: Int)
   func sendEnd(trailers: FieldBlock?)
+  /// Takes over bytes of the budget (`limits.buffers`): they are released when what was sent has left.
+  func takeOver(reserved bytes: Int)
   /// From now on bytes pass as they are, both ways.
   func becomeTunnel()
   /// Ends the exchange so that the client sees that the answer is not whole.
