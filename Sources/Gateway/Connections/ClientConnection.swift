@@ -32,6 +32,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
 
   var input = ByteBuffer()
   var output = ByteBuffer()
+  /// Body bytes that go before what is in the output.
+  var pipe: SplicePipe?
   /// Nil while the connection is idle.
   var incoming: IncomingRequest?
   var call: Call?
@@ -51,6 +53,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   var answerFraming = BodyFraming.none
   var suppressesBody = false
   var closesAfterAnswer = false
+  /// Bytes of the budget that the output takes.
+  var reserved = 0
   var sentHead = false
   /// Whether more is to be expected of a client that was refused.
   var lingers = false
@@ -125,8 +129,10 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
     if let registration { worker.loop.deregister(registration) }
     registration = nil
     transport = nil
+    pipe = nil
     worker.discard(&input)
     worker.discard(&output)
+    releaseReserved()
     // Not back to the pool: who closes may still be reading from it.
     incoming = nil
     worker.closed(self)
@@ -134,7 +140,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
 
   func updateInterest() {
     guard let registration else { return }
-    var interest: Readiness = readsPaused ? [] : [.readable]
+    var interest: Readiness = readsPaused ? [] : .readable
     if wantsWritable { interest.insert(.writable) }
     worker.loop.change(registration, to: interest)
   }

@@ -30,6 +30,7 @@ final class Worker {
   var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
   var bulkLent = 0
   var spareIncoming: [IncomingRequest] = []
+  var sparePipes: [SplicePipe] = []
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
   init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
@@ -67,6 +68,7 @@ final class Worker {
     }
     for (identity, pool) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
+      pool.isRetired = true
       pool.closeIdle()
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
@@ -85,9 +87,6 @@ final class Worker {
     endpoints[identity] = pool
     return pool
   }
-
-  /// Whether a reload has taken the endpoint out, so that its connections are not kept.
-  func isRetired(_ pool: EndpointPool) -> Bool { isDraining || endpoints[pool.identity] !== pool }
 
   func open(_ listener: ListenerState) {
     guard !isDraining, acceptors[ObjectIdentifier(listener)] == nil else { return }

@@ -24,6 +24,8 @@ final class EndpointPool {
   private let isMultiplexed: Bool
   private let metrics: UpstreamMetrics
 
+  /// Set when a reload has taken the endpoint out: its connections are not kept.
+  var isRetired = false
   private var idle: [UpstreamConnection] = []
   private var open: [ObjectIdentifier: UpstreamConnection] = [:]
   /// The connections of an HTTP/2 endpoint, each with many exchanges.
@@ -187,7 +189,7 @@ final class EndpointPool {
       return
     }
     metrics.active.add(-1)
-    guard idle.count < maxIdle, !worker.isRetired(self) else {
+    guard idle.count < maxIdle, !isRetired, !worker.isDraining else {
       metrics.active.add(1)
       connection.closeSurplus()
       return

@@ -25,6 +25,8 @@ final class HTTP2ClientStream: ClientStream {
   private var suppressesBody = false
   private var sentHead = false
   private var wasCongested = false
+  /// Of the budget of buffered bytes, for an answer that has not left.
+  private var reserved = 0
 
   private let startedAt: Instant
   private var lastProgress: Instant
@@ -178,6 +180,16 @@ final class HTTP2ClientStream: ClientStream {
     connection.scheduleFlush()
   }
 
+  func takeOver(reserved bytes: Int) {
+    reserved += bytes
+    if stream.isClosed || stream.output.isEmpty { releaseReserved() }
+  }
+
+  private func releaseReserved() {
+    worker.shared.buffers.release(reserved)
+    reserved = 0
+  }
+
   /// Upgrades belong to HTTP/1.1: no request that came here asks for one.
   func becomeTunnel() { abort() }
 
@@ -208,6 +220,7 @@ final class HTTP2ClientStream: ClientStream {
     call?.clientLeft()
     dropInput()
     worker.discard(&stream.output)
+    releaseReserved()
   }
 
   // MARK: Times
@@ -272,6 +285,7 @@ extension HTTP2ClientStream: HTTP2StreamOwner {
   func streamDrained(_ stream: HTTP2Stream) {
     lastProgress = worker.loop.now
     worker.recycle(&stream.output)
+    releaseReserved()
     guard wasCongested else { return }
     wasCongested = false
     call?.clientDrained()
@@ -282,6 +296,7 @@ extension HTTP2ClientStream: HTTP2StreamOwner {
     self.call = nil
     dropInput()
     worker.discard(&stream.output)
+    releaseReserved()
     connection.ended(self)
     call?.clientLeft()
   }

@@ -108,7 +108,7 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
     guard state != .closed else { return }
     endpoint.countBusy(-1)
     if state == .open { timer.schedule(after: worker.timeouts.upstreamIdle) }
-    if session.peerGoesAway || worker.isRetired(endpoint) { endWhenFlushed() }
+    if session.peerGoesAway || endpoint.isRetired || worker.isDraining { endWhenFlushed() }
   }
 
   func deliverLater(_ exchange: HTTP2UpstreamStream) {
