@@ -68,7 +68,9 @@ extension HTTP2Session {
   private func sentReset(_ id: Int32, _ code: HTTP2ErrorCode) {
     let fault = streams[id]?.fault
     if ownResets.remove(id) == nil {
-      delegate?.session(self, fault: fault.map { HTTP2Fault($0) } ?? Self.streamFault(code))
+      let found = fault.map { HTTP2Fault($0) } ?? Self.streamFault(code)
+      streams[id]?.fault = found.kind
+      delegate?.session(self, fault: found)
     } else if fault == nil {
       return
     }

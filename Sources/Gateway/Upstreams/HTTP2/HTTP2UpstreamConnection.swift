@@ -100,14 +100,14 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
   }
 
   private func becameBusy() {
-    if state == .open { timer.cancel() }
+    if state == .open, hasSettings { timer.cancel() }
     endpoint.countBusy(1)
   }
 
   private func becameIdle() {
     guard state != .closed else { return }
     endpoint.countBusy(-1)
-    if state == .open { timer.schedule(after: worker.timeouts.upstreamIdle) }
+    if state == .open, hasSettings { timer.schedule(after: worker.timeouts.upstreamIdle) }
     if session.peerGoesAway || endpoint.isRetired || worker.isDraining { endWhenFlushed() }
   }
 
@@ -137,7 +137,6 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
       return
     }
     guard let transport = transport.take() else { return }
-    timer.cancel()
     state = .open
     self.registration = nil
     worker.loop.change(registration, to: [.readable])
@@ -148,7 +147,6 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
     let exchanges = waiting
     waiting = []
     for exchange in exchanges { begin(exchange) }
-    if isIdle { timer.schedule(after: worker.timeouts.upstreamIdle) }
   }
 
   private func timeIsUp() {
@@ -156,6 +154,7 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
     case .connecting:
       endpoint.connectFailed()
       fail(.connect, "no connection in time")
+    case .open where !hasSettings: fail(.closed, "no settings in time")
     case .open: if isIdle { endWhenFlushed() }
     case .closed: break
     }
@@ -199,15 +198,14 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
 
 extension HTTP2UpstreamConnection: HTTP2WireOwner {
   func wireReceived(_ wire: HTTP2Wire) {
-    guard session.failure != nil else { return }
-    // The GOAWAY that says so is on its way; nobody waits for it.
-    wire.flush()
-    fail(.malformed, "ended for a fault of the upstream")
+    // The GOAWAY that says so goes first.
+    if session.failure != nil { wire.flush() }
   }
 
   func wireFlushed(_ wire: HTTP2Wire) {
     deliver()
-    if wire.isDone { close() }
+    // Nothing runs when it ended in peace.
+    if wire.isDone { fail(.malformed, "ended for a fault of the upstream") }
   }
 
   func wireClosed(_ wire: HTTP2Wire, _ reason: String) { fail(.closed, reason) }
@@ -227,7 +225,12 @@ extension HTTP2UpstreamConnection: HTTP2SessionDelegate {
   }
 
   func sessionSettingsChanged(_ session: HTTP2Session) {
-    hasSettings = true
+    if !hasSettings {
+      // Until now the timer waited for them.
+      hasSettings = true
+      timer.cancel()
+      if isIdle { timer.schedule(after: worker.timeouts.upstreamIdle) }
+    }
     endpoint.roomAppeared()
   }
 
