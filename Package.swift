@@ -76,7 +76,6 @@ let package = Package(
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
     library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
-    library("Migration"),
     library("Metrics"),
 
     // I/O.
@@ -85,7 +84,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Migration", "Metrics", "EventLoops", "CLinux",
+        "Configuration", "Compression", "Metrics", "EventLoops", "CLinux",
       ]),
     .executableTarget(
       name: "turnout",
@@ -114,7 +113,6 @@ let package = Package(
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     tests("Configuration", ["Diagnostics"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
-    tests("Migration"),
     tests("Metrics"),
     support("EventLoops", []),
     tests("EventLoops", ["Bytes", "EventLoopsTestSupport"]),

@@ -54,6 +54,11 @@ struct ReplyTap {
     }
   }
 
+  /// Whether the body's bytes have to be seen.
+  var watchesBody: Bool {
+    if case .status = watch { false } else { true }
+  }
+
   mutating func observe(_ bytes: Span<UInt8>) {
     switch watch {
     case .status: break
@@ -67,7 +72,9 @@ struct ReplyTap {
   /// The code that the call ended with, once its answer is whole; nil when it was a success.
   func outcome() -> Code? {
     switch watch {
-    case .status: return isConnect && status != 200 && status != 304 ? Code(inferredFromStatus: status) : PassThrough.outcome(ofStatus: status)
+    case .status:
+      if isConnect, status != 200, status != 304 { return Code(inferredFromStatus: status) }
+      return PassThrough.outcome(ofStatus: status)
     case .errorBody: return ConnectErrorBody.read(kept.span, status: status).code
     case .stream:
       var stream = stream

@@ -160,8 +160,7 @@ struct SnapshotCompiler {
     _ rule: HTTPRule?
   ) {
     guard settings.stage == .shadow, settings.stagePosition != service.settings.stagePosition else { return }
-    let isSafe = method.idempotency == .noSideEffects || rule?.method == "GET"
-    if !isSafe {
+    if !Route.isSafe(method, boundTo: rule?.method) {
       report(
         settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",
         cure: "declare idempotency_level = NO_SIDE_EFFECTS if it has none")
@@ -178,7 +177,8 @@ struct SnapshotCompiler {
       binding.ignoredQuery = settings.query.ignore
       return try RESTBinding.compile(rule: rule, method: method, schema: schema, codec: codec, settings: binding)
     } catch {
-      report(position, "\(procedure): the rule \(rule.method) \(rule.path) is wrong: \(error.message)")
+      let column = error.column.map { " at column \($0)" } ?? ""
+      report(position, "\(procedure): the rule \(rule.method) \(rule.path) is wrong\(column): \(error.message)")
       return nil
     }
   }

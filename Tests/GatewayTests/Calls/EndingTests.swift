@@ -64,7 +64,7 @@ import Testing
     #expect(try client.receiveHead().status == 200)
     #expect(client.receive(count: 3) == Array("abc".utf8))
     backend = nil
-    #expect(client.waitForEnd() == .closed)
+    #expect(client.waitForEnd() == .reset)
     gateway.waitFor("turnout_requests_total", "code=\"unavailable\"", toBe: 1)
     #expect(ends(journal) == ["a end unavailable"])
   }

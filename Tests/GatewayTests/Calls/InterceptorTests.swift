@@ -36,16 +36,18 @@ import Testing
     let answer = try client.receiveMessage()
     #expect(answer.text == #"{"id":"7"}"#)
     #expect(answer.fields.filter { $0.name == "x-left" }.map(\.value) == ["c", "b", "a"])
-    #expect(journal.all == [
-      "a call", "b call", "c call", "c reply 200", "b reply 200", "a reply 200", "c end ok", "b end ok", "a end ok",
-    ])
+    #expect(
+      journal.all == [
+        "a call", "b call", "c call", "c reply 200", "b reply 200", "a reply 200", "c end ok", "b end ok", "a end ok",
+      ])
   }
 
   /// What a refused call is told, by its protocol.
-  @Test(arguments: [
-    ("GET", "/v1/crates/7", nil, #"{"code":16,"message":"who is there?","details":[]}"#),
-    ("POST", "/depot.v1.CrateService/Create", "{}", #"{"code":"unauthenticated","message":"who is there?"}"#),
-  ] as [(String, String, String?, String)])
+  @Test(
+    arguments: [
+      ("GET", "/v1/crates/7", nil, #"{"code":16,"message":"who is there?","details":[]}"#),
+      ("POST", "/depot.v1.CrateService/Create", "{}", #"{"code":"unauthenticated","message":"who is there?"}"#),
+    ] as [(String, String, String?, String)])
   func aRefusalIsToldInTheCallersProtocol(method: String, target: String, body: String?, answer: String) throws {
     let rest = try ScriptedUpstream()
     let journal = Journal()
@@ -57,19 +59,24 @@ import Testing
     #expect(reply.status == 401)
     #expect(reply.text == answer)
     #expect(reply.fields.filter { $0.name == "x-left" }.map(\.value) == ["b", "a"])
-    #expect(journal.all == [
-      "a call", "b call", "b reply 401", "a reply 401", "b end unauthenticated", "a end unauthenticated",
-    ])
+    #expect(
+      journal.all == [
+        "a call", "b call", "b reply 401", "a reply 401", "b end unauthenticated", "a end unauthenticated",
+      ])
     #expect(!rest.isAsked())
   }
 
-  @Test(arguments: [("GET", "/nowhere", nil, 404), ("GET", "/v1/crates/7?x=1", nil, 400), ("POST", "/v1/crates", "{", 400)]
-    as [(String, String, String?, Int)])
+  private static let refused: [(String, String, String?, Int)] = [
+    ("GET", "/nowhere", nil, 404), ("GET", "/v1/crates/7?x=1", nil, 400), ("POST", "/v1/crates", "{", 400),
+  ]
+
+  @Test(arguments: refused)
   func localRepliesAreLeftToo(method: String, target: String, body: String?, status: Int) throws {
     let rpc = try ScriptedUpstream()
     let journal = Journal()
     let gateway = try TestGateway(
-      Depot.configuration(rest: nil, rpc: rpc, ["stage: rpc"]), interceptors: chain(journal, [Self.proceed, Self.proceed]))
+      Depot.configuration(rest: nil, rpc: rpc, ["stage: rpc"]),
+      interceptors: chain(journal, [Self.proceed, Self.proceed]))
     let answer = try gateway.client().ask(method, target, body: body)
     #expect(answer.status == status)
     #expect(answer.fields.filter { $0.name == "x-left" }.map(\.value) == ["b", "a"])

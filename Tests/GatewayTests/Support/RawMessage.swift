@@ -17,7 +17,8 @@ struct RawMessage {
 extension RawClient {
   /// The next head alone.
   func receiveHead(sourceLocation: SourceLocation = #_sourceLocation) throws -> RawMessage {
-    let head = try #require(receive(through: "\r\n\r\n"), "the connection ended: \(String(describing: end))",
+    let head = try #require(
+      receive(through: "\r\n\r\n"), "the connection ended: \(String(describing: end))",
       sourceLocation: sourceLocation)
     var lines = head.split(separator: "\r\n").map(String.init)
     let first = lines.isEmpty ? "" : lines.removeFirst()
@@ -67,7 +68,8 @@ extension RawClient {
 
   /// Sends an answer with a JSON body.
   func answer(_ status: Int = 200, _ fields: [String] = [], json: String) {
-    let lines = ["HTTP/1.1 \(status) X", "content-type: application/json", "content-length: \(json.utf8.count)"] + fields
+    let length = "content-length: \(json.utf8.count)"
+    let lines = ["HTTP/1.1 \(status) X", "content-type: application/json", length] + fields
     send(lines.joined(separator: "\r\n") + "\r\n\r\n" + json)
   }
 }
