@@ -63,6 +63,16 @@ extension Call: AttemptOwner {
     }
   }
 
+  func pipe(for attempt: Attempt) -> SplicePipe? {
+    guard state == .passing, sentHead, tap?.watchesBody != true else { return nil }
+    return client?.pipeForBody()
+  }
+
+  func attempt(_ attempt: Attempt, piped count: Int) {
+    sentBytes += count
+    client?.pipeFilled()
+  }
+
   func attempt(_ attempt: Attempt, endedWith trailers: FieldBlock) {
     observeAttempt()
     switch state {

@@ -34,6 +34,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   var input = ByteBuffer()
   var output = ByteBuffer()
+  /// Body bytes that go before what is in the output.
+  var pipe: SplicePipe?
   /// Nil while the connection is idle.
   var incoming: IncomingRequest?
   var call: Call?
@@ -124,6 +126,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     if let registration { worker.loop.deregister(registration) }
     registration = nil
     transport = nil
+    pipe = nil
     worker.discard(&input)
     worker.discard(&output)
     // Not back to the pool: who closes may still be reading from it.
