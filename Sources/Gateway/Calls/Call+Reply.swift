@@ -125,7 +125,15 @@ extension Call: AttemptOwner {
     let answer = worker.answer
     answer.removeAll()
     try face.encodeReply(self, payload, into: answer)
+    let size = answer.body.count
+    // Small ones may wait for their client uncounted, as what passes through does.
+    let isCounted = size > Watermark.high
+    if isCounted, !reserve(size) { return }
     send(answer)
+    if isCounted, let client {
+      reserved -= size
+      client.takeOver(reserved: size)
+    }
     finish()
   }
 

@@ -46,6 +46,16 @@ extension ClientConnection: ClientStream {
     scheduleFlush()
   }
 
+  func takeOver(reserved bytes: Int) {
+    reserved += bytes
+    if phase == .closed || output.isEmpty { releaseReserved() }
+  }
+
+  func releaseReserved() {
+    worker.shared.buffers.release(reserved)
+    reserved = 0
+  }
+
   func abort() {
     call = nil
     // An answer that ends with its connection would look whole.
@@ -116,6 +126,7 @@ extension ClientConnection: ClientStream {
     // Asked anew: room at the client may have brought more.
     if output.isEmpty, pipe == nil {
       worker.recycle(&output)
+      releaseReserved()
       if phase == .discard { finishWriting() }
     }
     if !input.isEmpty { process() }

@@ -54,6 +54,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   var answerFraming = BodyFraming.none
   var suppressesBody = false
   var closesAfterAnswer = false
+  /// Bytes of the budget that the output takes.
+  var reserved = 0
   var sentHead = false
   /// Whether more is to be expected of a client that was refused.
   var lingers = false
@@ -129,6 +131,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     pipe = nil
     worker.discard(&input)
     worker.discard(&output)
+    releaseReserved()
     // Not back to the pool: who closes may still be reading from it.
     incoming = nil
     worker.closed(self)
@@ -136,7 +139,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   func updateInterest() {
     guard let registration else { return }
-    var interest: Readiness = readsPaused ? [] : [.readable]
+    var interest: Readiness = readsPaused ? [] : .readable
     if wantsWritable { interest.insert(.writable) }
     worker.loop.change(registration, to: interest)
   }

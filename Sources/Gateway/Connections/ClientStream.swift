@@ -26,6 +26,8 @@ protocol ClientStream: AnyObject {
   /// be empty of what others put in, and ``pipeFilled()`` says that there is something in it.
   func pipeForBody() -> SplicePipe?
   func pipeFilled()
+  /// Takes over bytes of the budget (`limits.buffers`): they are released when what was sent has left.
+  func takeOver(reserved bytes: Int)
   /// From now on bytes pass as they are, both ways.
   func becomeTunnel()
   /// Ends the exchange so that the client sees that the answer is not whole.
