@@ -68,6 +68,8 @@ final class EndpointPool {
 
   var hasIdle: Bool { !idle.isEmpty }
 
+  private var connections: Int { open.count + shared.count }
+
   func serve(_ attempt: Attempt, onFreshConnection: Bool) {
     if isMultiplexed, !onFreshConnection, let connection = shared.first(where: \.hasRoom) {
       connection.carry(attempt)
@@ -79,12 +81,8 @@ final class EndpointPool {
       connection.carry(attempt)
       return
     }
-    guard open.count + shared.count < maxConnections else {
-      guard waiting.count < Self.maximumWaiting else {
-        attempt.connectionFailed(nil, UpstreamFailure(kind: .overloaded, reason: "\(name): too many waiting"))
-        return
-      }
-      waiting.append(attempt)
+    guard connections < maxConnections else {
+      wait(attempt)
       return
     }
     if worker.loop.now < addressesExpire, !addresses.isEmpty {
@@ -92,6 +90,22 @@ final class EndpointPool {
     } else {
       resolve(attempt)
     }
+  }
+
+  private func wait(_ attempt: Attempt) {
+    guard waiting.count < Self.maximumWaiting else {
+      attempt.connectionFailed(nil, UpstreamFailure(kind: .overloaded, reason: "\(name): too many waiting"))
+      return
+    }
+    waiting.append(attempt)
+  }
+
+  /// Serves all that there is room for: who cannot be connected closes nothing that would wake the next one.
+  private func serveWaiting() {
+    while !waiting.isEmpty, connections + resolving.count < maxConnections {
+      serve(waiting.removeFirst(), onFreshConnection: false)
+    }
+    if isMultiplexed { roomAppeared() }
   }
 
   /// Forgets an attempt that has no connection yet.
@@ -163,14 +177,19 @@ final class EndpointPool {
     case .success: break
     case .failure(let error): fault = "\(error)"
     }
-    for attempt in attempts {
+    for attempt in attempts where !attempt.isOver {
       // An old address is better than none while the name server is away.
       if addresses.isEmpty {
         attempt.connectionFailed(nil, UpstreamFailure(kind: .resolve, reason: "\(name): \(fault)"))
-      } else {
+      } else if isMultiplexed, let connection = shared.first(where: \.hasRoom) {
+        connection.carry(attempt)
+      } else if connections < maxConnections {
         connect(attempt)
+      } else {
+        wait(attempt)
       }
     }
+    serveWaiting()
   }
 
   /// A connection could not be opened: the name is asked again before the next one.
@@ -206,9 +225,7 @@ final class EndpointPool {
     } else {
       metrics.active.add(-1)
     }
-    if !waiting.isEmpty, open.count < maxConnections {
-      serve(waiting.removeFirst(), onFreshConnection: false)
-    }
+    serveWaiting()
   }
 
   // MARK: From shared connections
@@ -230,7 +247,7 @@ final class EndpointPool {
     guard let index = shared.firstIndex(where: { $0 === connection }) else { return }
     shared.remove(at: index)
     if wasIdle { metrics.idle.add(-1) } else { metrics.active.add(-1) }
-    if !waiting.isEmpty { serve(waiting.removeFirst(), onFreshConnection: false) }
+    serveWaiting()
   }
 
   /// Closes what is idle; what runs is closed when it ends.
