@@ -3,7 +3,7 @@ enum Sections {
   static let root = Section<RootKey>("the configuration")
   static let listener = Section<ListenerKey>(
     "a listener",
-    hints: ["tls": .notYet("listeners speak HTTP/1.1 without TLS; put a TLS terminator before them")])
+    hints: ["tls": .notYet("listeners speak without TLS; put a TLS terminator before them")])
   static let admin = Section<AdminKey>(
     "the admin endpoint", hints: ["tls": .notYet("the admin endpoint speaks HTTP/1.1 without TLS")])
   static let probes = Section<ProbesKey>(

@@ -78,7 +78,7 @@ enum EndpointURL {
     case "http": break
     case "https", "h2c":
       throw QuantityFault(
-        "has a scheme that is not supported by this version", cure: "it supports `http://`, HTTP/1.1 without TLS")
+        "has a scheme that is not supported by this version", cure: "it supports `http://`, without TLS")
     default: throw QuantityFault("has an unknown scheme", cure: form)
     }
     var authority = text[separator.upperBound...]
