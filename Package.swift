@@ -77,6 +77,7 @@ let package = Package(
     library("Configuration", ["Diagnostics", "CYAML"]),
     library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
     library("Migration"),
+    library("Policies"),
     library("Metrics"),
 
     // I/O.
@@ -85,7 +86,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Migration", "Metrics", "EventLoops", "CLinux",
+        "Configuration", "Compression", "Migration", "Policies", "Metrics", "EventLoops", "CLinux",
       ]),
     .executableTarget(
       name: "turnout",
@@ -115,6 +116,7 @@ let package = Package(
     tests("Configuration", ["Diagnostics"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
     tests("Migration"),
+    tests("Policies"),
     tests("Metrics"),
     tests("EventLoops", ["Bytes"]),
     tests(

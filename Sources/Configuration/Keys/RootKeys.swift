@@ -13,21 +13,14 @@ enum Sections {
     "an upstream", hints: ["tls": .notYet("upstreams are reached by `http://` without TLS")])
   static let limits = Section<LimitsKey>("the limits")
   static let timeouts = Section<TimeoutsKey>("the timeouts")
-  static let interceptor = Section<InterceptorKey>(
-    "an interceptor",
-    hints: Dictionary(
-      uniqueKeysWithValues: [
-        "cors", "jwt", "rate_limit", "headers", "retry", "concurrency", "tracing", "api_key", "basic_auth",
-        "external_auth", "circuit_breaker", "cache", "ip_filter",
-      ].map { ($0, .notYet("the interceptors of this version are `access_log`")) }))
-  static let accessLog = Section<AccessLogKey>("the access log")
 
   /// Every section, for whoever lists the keys: documentation, its test, completion.
   package static var all: [KnownSection] {
     [
       root.known, listener.known, admin.known, probes.known, schemaSource.known, upstream.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
-      customRule.known, interceptor.known, accessLog.known, limits.known, timeouts.known,
+      customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
+      apiKey.known, rateLimit.known, cors.known, limits.known, timeouts.known,
     ]
   }
 }
@@ -56,7 +49,7 @@ enum SchemaKey: String, SectionKey {
 }
 
 enum UpstreamKey: String, SectionKey {
-  case `protocol`, codec, endpoints, http
+  case `protocol`, codec, endpoints, http, headers
   case connectTimeout = "connect_timeout"
   case maxIdleConnections = "max_idle_connections"
   case maxConnections = "max_connections"
@@ -75,12 +68,4 @@ enum TimeoutsKey: String, SectionKey {
   case connectionAge = "connection_age"
   case streamIdle = "stream_idle"
   case upstreamIdle = "upstream_idle"
-}
-
-enum InterceptorKey: String, SectionKey {
-  case accessLog = "access_log"
-}
-
-enum AccessLogKey: String, SectionKey {
-  case format, path
 }

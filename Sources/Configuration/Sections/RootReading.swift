@@ -17,8 +17,9 @@ struct RootReader {
     readListeners(map)
     if let node = map[.schema] { configuration.schema = schema(node) }
     if let node = map[.upstreams] { readUpstreams(node) }
+    // Before the services: theirs come after these, which matters to the checks.
+    if let node = map[.interceptors] { configuration.interceptors = interceptors(node, after: []) }
     if let node = map[.services] { readServices(node) }
-    if let node = map[.interceptors] { configuration.interceptors = interceptors(node) }
     if let node = map[.limits] { readLimits(node) }
     if let node = map[.timeouts] { readTimeouts(node) }
     if let node = map[.fallback], let name = reference(node) {

@@ -40,6 +40,7 @@ extension RootReader {
     context.read(map[.connectTimeout], into: &result.connectTimeout) { context.duration($0) }
     context.read(map[.maxIdleConnections], into: &result.maxIdleConnections) { context.integer($0, 0...100_000) }
     context.read(map[.maxConnections], into: &result.maxConnections) { context.integer($0, 1...100_000) }
+    if let node = map[.headers] { result.headers = headerChanges(node) }
     return kind == nil ? nil : result
   }
 

@@ -39,16 +39,3 @@ package struct TimeoutsConfiguration: Sendable, Equatable {
 
   package init() {}
 }
-
-/// One entry of `interceptors:`.
-package enum InterceptorConfiguration: Sendable, Equatable {
-  case accessLog(AccessLogConfiguration)
-}
-
-package struct AccessLogConfiguration: Sendable, Equatable {
-  package var format = LogFormat.text
-  /// A file; nil: standard output. Reopened on SIGUSR1.
-  package var path: String?
-
-  package init() {}
-}

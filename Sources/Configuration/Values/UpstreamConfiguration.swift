@@ -24,6 +24,8 @@ package struct UpstreamConfiguration: Sendable {
   package var maxIdleConnections = 32
   /// Connections for each endpoint and worker, idle ones included (Default: 1024); more requests wait.
   package var maxConnections = 1024
+  /// What every request to it gets or loses (Default: nothing).
+  package var headers = HeaderChangesConfiguration()
 
   package init(
     name: String, position: SourcePosition, protocol: BackendProtocol, endpoints: [EndpointConfiguration]

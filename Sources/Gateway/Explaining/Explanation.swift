@@ -140,8 +140,11 @@ enum Explanation {
     report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints)")
     report.line("sent", "\(request.method.name) \(request.target.withSpan { String(repairing: $0) })")
     for index in request.fields.indices where !request.fields.entry(at: index).isRemoved {
-      let secret = [.authorization, .cookie, .proxyAuthorization].contains(request.fields.entry(at: index).name)
-      report.line("", "\(request.fields.name(at: index)): \(secret ? "(hidden)" : request.fields.text(at: index))")
+      let value = request.fields.text(at: index)
+      let secret =
+        [.authorization, .cookie, .proxyAuthorization].contains(request.fields.entry(at: index).name)
+        || call.plans.snapshot.configuration.holdsSecret(value)
+      report.line("", "\(request.fields.name(at: index)): \(secret ? "(hidden)" : value)")
     }
     guard let body = request.body, !body.buffer.isEmpty else {
       if passes, call.hasRequestBody { report.line("", "the body as it is") }

@@ -1,10 +1,12 @@
 import EventLoops
+import Policies
 import Synchronization
 
 /// What all loops share: registries and counts that belong to the process. Everything in it is safe from any thread.
 final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
+  let rateLimiters = RateLimiterRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()

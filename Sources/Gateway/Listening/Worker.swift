@@ -4,6 +4,7 @@ import EventLoops
 import HTTP1
 import HTTPModel
 import Metrics
+import Policies
 import RPC
 import Synchronization
 
@@ -24,6 +25,7 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
+  var requestIDs = RequestIDSource()
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
   var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
   var bulkLent = 0
@@ -143,6 +145,11 @@ final class Worker {
       route = plans.routes[index]
       face = RESTFace(binding: binding)
     case .fallback(let upstream): fallback = upstream
+    case .preflight(let index, let binding):
+      route = plans.routes[index]
+      face = binding.map { RESTFace(binding: $0) } ?? ConnectFace(request: .methodNotAllowed)
+      // Stands if the interceptors should let it through: OPTIONS is no method of the route.
+      refusal = RPCError(.unimplemented, "OPTIONS is not allowed here", httpStatus: 405)
     case .refused(let error):
       refusal = error
       if ConnectFace.speaks(head) {

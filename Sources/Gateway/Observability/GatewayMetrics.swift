@@ -19,6 +19,7 @@ final class GatewayMetrics: Sendable {
   let shadows: CounterFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
+  let rateLimited: CounterFamily
   let connections: GaugeFamily
   let upstreamConnections: GaugeFamily
   let upstreamFailures: CounterFamily
@@ -50,6 +51,9 @@ final class GatewayMetrics: Sendable {
     unknownFields = registry.counter(
       "turnout_unknown_fields_total", help: "JSON members and query parameters that the schema does not know.",
       labels: ["service", "method", "path"], maximumChildren: 1000)
+    rateLimited = registry.counter(
+      "turnout_rate_limited_total", help: "Calls that were refused because there were too many.",
+      labels: ["service", "method"])
     connections = registry.gauge(
       "turnout_connections", help: "Open client connections.", labels: ["listener", "protocol"])
     upstreamConnections = registry.gauge(

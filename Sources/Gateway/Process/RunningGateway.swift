@@ -93,20 +93,10 @@ final class RunningGateway: Sendable {
   private static func compile(
     _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
-    var interceptors: [any Interceptor] = []
-    for interceptor in configuration.interceptors {
-      switch interceptor {
-      case .accessLog(let settings):
-        do throws(SystemError) {
-          interceptors.append(AccessLog(sink: try shared.accessLogs.sink(for: settings), format: settings.format))
-        } catch {
-          let position = SourcePosition(file: configuration.file, line: 1, column: 1)
-          return (nil, [Diagnostic(at: position, "the access log cannot be opened: \(error)")])
-        }
-      }
-    }
-    return SnapshotCompiler.compile(
-      configuration, stages: shared.stages, generation: generation, interceptors: interceptors + more)
+    SnapshotCompiler.compile(
+      configuration, stages: shared.stages,
+      builder: InterceptorBuilder(limits: shared.rateLimiters, accessLogs: shared.accessLogs), generation: generation,
+      interceptors: more)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {

@@ -13,6 +13,10 @@ final class Snapshot: Sendable {
   let groups: [RouteGroup]
   /// By index; routes and the fallback refer to these.
   let upstreams: [UpstreamConfiguration]
+  /// What each upstream's requests get or lose, by the same index.
+  let upstreamHeaders: [HeaderChanges?]
+  /// Whether a route answers preflights, so that they are looked for.
+  let answersPreflights: Bool
   /// Index of the upstream for what no route matches.
   let fallback: Int?
   /// Run on calls that no route has.
@@ -30,6 +34,8 @@ final class Snapshot: Sendable {
     self.routes = routes
     self.groups = groups
     upstreams = configuration.upstreams
+    upstreamHeaders = configuration.upstreams.map { HeaderChanges($0.headers) }
+    answersPreflights = routes.contains(where: \.answersPreflights)
     self.fallback = fallback
     self.interceptors = interceptors
     self.errorCodec = errorCodec
