@@ -76,7 +76,6 @@ let package = Package(
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
     library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
-    library("Migration"),
     library("Policies"),
     library("Metrics"),
 
@@ -86,7 +85,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Migration", "Policies", "Metrics", "EventLoops", "CLinux",
+        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "CLinux",
       ]),
     .executableTarget(
       name: "turnout",
@@ -115,13 +114,16 @@ let package = Package(
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     tests("Configuration", ["Diagnostics"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
-    tests("Migration"),
     tests("Policies"),
     tests("Metrics"),
-    tests("EventLoops", ["Bytes"]),
+    support("EventLoops", []),
+    tests("EventLoops", ["Bytes", "EventLoopsTestSupport"]),
     tests(
       "Gateway",
-      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
+      [
+        "Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
+        "Metrics", "ProtoJSON", "ProtobufSchema", "REST", "RPC",
+      ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )
