@@ -14,7 +14,7 @@ extension Sections {
   static let headers = Section<HeadersKey>("the headers", hints: headerHints)
   static let headerChanges = Section<HeaderChangesKey>("the changes of headers")
   static let apiKey = Section<APIKeyKey>(
-    "the API keys", hints: ["file": .misplaced("write `keys: \"${file:PATH}\"`, one key a line")])
+    "an API key check", hints: ["file": .misplaced("write `keys: \"${file:PATH}\"`, one key a line")])
   static let rateLimit = Section<RateLimitKey>("a rate limit")
   static let cors = Section<CORSKey>("the CORS settings")
 

@@ -64,6 +64,7 @@ extension RootReader {
     _ interceptor: InterceptorConfiguration, after outer: [InterceptorConfiguration], at position: SourcePosition
   ) {
     guard case .cors = interceptor else { return }
+    var followsKeys = false
     for other in outer {
       switch other {
       case .cors:
@@ -71,13 +72,14 @@ extension RootReader {
           position, "`cors` stands before this one on the same calls already",
           cure: "keep one: for all routes, or for each service")
         return
-      case .apiKey:
-        context.warning(
-          position, "`cors` comes after `api_key`, which refuses the preflights of browsers: they carry no key",
-          cure: "put `cors` before it")
-        return
+      case .apiKey: followsKeys = true
       case .accessLog, .requestID, .headers, .rateLimit: continue
       }
+    }
+    if followsKeys {
+      context.warning(
+        position, "`cors` comes after `api_key`, which refuses the preflights of browsers: they carry no key",
+        cure: "put `cors` before it")
     }
   }
 

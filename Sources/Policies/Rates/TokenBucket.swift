@@ -46,14 +46,4 @@ package struct TokenBucket: Sendable, Equatable {
     (fullAt, self.part) = (whole, part)
     return .taken
   }
-
-  /// Whole tokens that are there.
-  package func remaining(at now: UInt64, _ rate: Rate) -> Int {
-    guard fullAt >= now else { return rate.burst }
-    let parts = UInt128(rate.requests)
-    let used = UInt128(fullAt &- now) * parts + UInt128(part)
-    let all = UInt128(rate.toleranceWhole) * parts + UInt128(rate.tolerancePart)
-    guard used < all else { return 0 }
-    return Int(clamping: (all - used) / UInt128(rate.period))
-  }
 }
