@@ -122,7 +122,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
-        "Metrics", "ProtoJSON", "ProtobufSchema", "REST", "RPC",
+        "Metrics", "Policies", "ProtoJSON", "ProtobufSchema", "REST", "RPC",
       ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17

@@ -35,7 +35,10 @@ import Testing
   }
 
   /// Who asks again after exactly the wait gets a token; a nanosecond before it is still refused.
-  @Test(arguments: [(7, 1_000_000_000, 1), (3, 1_000_000_000, 4), (999_999_937, 1_000_000_007, 2), (1, 1, 1), (5, 3, 2)])
+  @Test(
+    arguments: [
+      (7, 1_000_000_000, 1), (3, 1_000_000_000, 4), (999_999_937, 1_000_000_007, 2), (1, 1, 1), (5, 3, 2),
+    ] as [(Int, Int64, Int)])
   func theWaitIsExact(requests: Int, period: Int64, burst: Int) {
     let rate = Rate(requests: requests, period: period, burst: burst)
     var bucket = TokenBucket()

@@ -5,7 +5,8 @@ extension Sections {
     "an interceptor",
     hints: Dictionary(
       uniqueKeysWithValues: [
-        "jwt", "retry", "concurrency", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache", "ip_filter",
+        "jwt", "retry", "concurrency", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
+        "ip_filter",
       ].map { name in
         (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
       }))

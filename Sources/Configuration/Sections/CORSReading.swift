@@ -78,7 +78,8 @@ extension RootReader {
       return fault("has more than scheme, host and port", "leave out what follows, a `/` too")
     }
     let (host, portText, isBracketed) = IPAddress.split(rest)
-    let literal = isBracketed ? IPAddress.ipv6(host).map { "[\($0)]" } : IPAddress.ipv4(host) ?? IPAddress.hostName(host)
+    let literal =
+      isBracketed ? IPAddress.ipv6(host).map { "[\($0)]" } : IPAddress.ipv4(host) ?? IPAddress.hostName(host)
     guard let literal else { return fault("has no valid host", form) }
     guard let portText else { return "\(scheme)://\(literal)" }
     guard let port = IPAddress.port(portText), port > 0 else { return fault("has no valid port", form) }

@@ -17,8 +17,8 @@ enum HeaderName {
 
   /// What says how a message is framed, coded or routed: the gateway writes it, nobody else.
   private static let reserved: Set<String> = [
-    "connection", "content-encoding", "content-length", "content-type", "expect", "host", "http2-settings", "keep-alive",
-    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    "connection", "content-encoding", "content-length", "content-type", "expect", "host", "http2-settings",
+    "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
   ]
   private static let reservedPrefixes = ["connect-", "grpc-", "trailer-connect-", "trailer-grpc-"]
 

@@ -55,7 +55,8 @@ struct RateLimit: Interceptor {
       headers: [("retry-after", "\(seconds)")])
     if call.face.kind == .rest {
       error.headers += [
-        ("ratelimit-limit", "\(limiter.rate.requests)"), ("ratelimit-remaining", "0"), ("ratelimit-reset", "\(seconds)"),
+        ("ratelimit-limit", "\(limiter.rate.requests)"), ("ratelimit-remaining", "0"),
+        ("ratelimit-reset", "\(seconds)"),
       ]
     }
     return error
