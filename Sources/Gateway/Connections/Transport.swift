@@ -18,6 +18,15 @@ struct Transport: ~Copyable {
   /// Consumes what was sent.
   mutating func write(from buffer: inout ByteBuffer) -> Socket.Outcome { socket.write(from: &buffer) }
 
+  /// Moves bytes into a pipe, from which another transport takes them; see ``SplicePipe``.
+  mutating func splice(into pipe: SplicePipe, limit: Int) -> Socket.Outcome { pipe.fill(from: socket, limit: limit) }
+
+  /// Sends what is in a pipe, as far as it goes.
+  mutating func send(from pipe: SplicePipe) -> Socket.Outcome { pipe.drain(into: socket) }
+
+  /// Whether bytes may go through a pipe: nothing has to be done to them on the way.
+  var isSpliceable: Bool { true }
+
   /// Nothing more will be sent; the peer may still send.
   mutating func shutdownWriting() { socket.shutdownWriting() }
 

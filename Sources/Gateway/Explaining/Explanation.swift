@@ -204,6 +204,7 @@ final class ExplainedClient: ClientStream {
   }
 
   func sendEnd(trailers: FieldBlock?) {}
+  func takeOver(reserved bytes: Int) {}
   func becomeTunnel() {}
   func abort() {}
   func callEnded() {}

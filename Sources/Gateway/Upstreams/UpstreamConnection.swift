@@ -52,6 +52,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   private var isProcessing = false
   /// Whether the last read brought so much that the next one gets a big buffer.
   private var isBulk = false
+  /// Whether the present body goes through a pipe.
+  private var isSplicing = false
   private var wasCongested = false
   /// Interim answers (1xx) that one exchange may have: each may be as large as a head, and no window holds them back.
   private static let maximumInterimAnswers = 32
@@ -95,6 +97,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     hasSent = false
     interimAnswers = 0
     isPersistent = true
+    isBulk = false
+    isSplicing = false
     let request = attempt.request
     request.target.withSpan { target in
       if request.authority.isEmpty {
@@ -206,6 +210,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   }
 
   private func readOnce() {
+    if spliceOnce() { return }
     if isBulk { worker.lendBulkBuffer(to: &input) } else { worker.lendBuffer(to: &input) }
     let outcome = transport?.read(into: &input, room: worker.readRoom) ?? .closed
     switch outcome {
@@ -220,6 +225,27 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     case .closed: inputClosed()
     case .failed(let error): fail(.closed, "reading: \(error)")
     }
+  }
+
+  /// What is left of a body for which a pipe is worth its system calls.
+  private static let spliceMinimum = 256 << 10
+
+  /// Moves body bytes towards the client inside the kernel, if they may go so; false when they must be read.
+  private func spliceOnce() -> Bool {
+    guard phase == .body, input.isEmpty, let left = reader.remainingLength, left >= Self.spliceMinimum || isSplicing,
+      let attempt, let pipe = attempt.pipe
+    else { return false }
+    switch transport?.splice(into: pipe, limit: min(left, SplicePipe.capacity)) ?? .closed {
+    case .transferred(let count):
+      isSplicing = true
+      reader.skip(count)
+      attempt.piped(count)
+      if reader.isComplete { process() }
+    case .wouldBlock: break
+    case .closed: inputClosed()
+    case .failed(let error): fail(.closed, "reading: \(error)")
+    }
+    return true
   }
 
   private func inputClosed() {
