@@ -34,7 +34,7 @@ import Testing
   /// Which of the requests are taken, for each kind of key.
   @Test(
     arguments: [
-      ("client", ["GET /v1/crates/7": false, "GET /v1/crates/8": false, "POST /v1/crates": false, "GET /other": false]),
+      ("client", ["GET /v1/crates/7": false, "POST /v1/crates": false, "GET /other": false]),
       ("route", ["GET /v1/crates/8": false, "POST /v1/crates": true, "GET /other": true, "GET /more": false]),
       ("none", ["GET /v1/crates/8": false, "POST /v1/crates": false, "GET /other": false]),
       ("\"header:x-user\"", ["GET /v1/crates/8": false, "POST /v1/crates": false, "GET /other": false]),
