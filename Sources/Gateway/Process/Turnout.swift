@@ -3,7 +3,6 @@ package import Diagnostics
 import Dispatch
 import EventLoops
 import Glibc
-import Policies
 import REST
 
 /// The gateway as the command line knows it.
@@ -64,8 +63,7 @@ package struct Turnout: GatewayProgram {
     let (configuration, faults) = ConfigurationLoader.load(path: path)
     guard let configuration else { return (nil, faults) }
     let (snapshot, more) = SnapshotCompiler.compile(
-      configuration, stages: StageRegistry(),
-      builder: InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: 1)
+      configuration, stages: StageRegistry(), generation: 1)
     return (snapshot, faults + more)
   }
 }

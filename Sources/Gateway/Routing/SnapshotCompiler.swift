@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Policies
 import ProtoJSON
 import ProtobufSchema
 import REST
@@ -32,10 +33,14 @@ struct SnapshotCompiler {
     self.more = more
   }
 
-  /// - Parameter interceptors: come after those of the configuration.
+  /// - Parameters:
+  ///   - builder: makes the interceptors of the configuration; unless told otherwise, without access logs and with rate
+  ///     limits of their own.
+  ///   - interceptors: come after those of the configuration.
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
-    _ configuration: GatewayConfiguration, stages: StageRegistry, builder: InterceptorBuilder, generation: Int,
+    _ configuration: GatewayConfiguration, stages: StageRegistry,
+    builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
     interceptors: [any Interceptor] = []
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     var compiler = SnapshotCompiler(configuration, stages, builder, generation, interceptors)
