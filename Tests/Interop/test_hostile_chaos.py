@@ -26,9 +26,9 @@ def upstream_that_does_anything(seed):
                 key[7:].strip(), len(body), body)
             if what < 0.5:
                 if b"chunked" in head.lower():
-                    while not connection.unread.endswith(b"0\r\n\r\n") and connection.more():
+                    while b"0\r\n\r\n" not in connection.unread and connection.more():
                         pass
-                    connection.unread = b""
+                    connection.unread = connection.unread.partition(b"0\r\n\r\n")[2]
                 elif b"ontent-length: " in head:
                     connection.take(int(head.split(b"ontent-length: ")[1].split(b"\r\n")[0]))
                 connection.send(whole)

@@ -288,11 +288,7 @@ def test_answers_that_nobody_reads_count_against_the_budget(start, configuration
         reader.close()
     wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="an empty budget")
     assert gateway.fetch("GET", "/v1/books/b?title_size=4000000").status == 200
-<<<<<<< HEAD
     wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="an empty budget again")
-=======
-    wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="an empty budget")
->>>>>>> breaker
 
 
 def test_out_of_descriptors(tmp_path, configuration, rest, rpc):
