@@ -61,6 +61,7 @@ let package = Package(
     door("CBrotli", pkgConfig: "libbrotlienc libbrotlidec", package: "libbrotli-dev"),
     door("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
     door("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
+    door("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
     .target(
       name: "CProtoCompiler", cxxSettings: [.unsafeFlags(["-std=c++17"])],
       linkerSettings: [.linkedLibrary("protobuf")]),
@@ -78,6 +79,7 @@ let package = Package(
     library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
     library("Migration"),
     library("Metrics"),
+    library("TransportSecurity", ["Bytes", "COpenSSL"]),
 
     // I/O.
     library("EventLoops", ["Bytes", "CLinux", "CAres"]),
@@ -85,7 +87,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Migration", "Metrics", "EventLoops", "CLinux",
+        "Configuration", "Compression", "Migration", "Metrics", "EventLoops", "TransportSecurity", "CLinux",
       ]),
     .executableTarget(
       name: "turnout",
@@ -117,9 +119,10 @@ let package = Package(
     tests("Migration"),
     tests("Metrics"),
     tests("EventLoops", ["Bytes"]),
+    tests("TransportSecurity", ["Bytes", "COpenSSL"]),
     tests(
       "Gateway",
-      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC"]),
+      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC", "TransportSecurity"]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )

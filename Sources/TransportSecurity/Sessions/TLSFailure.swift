@@ -1,0 +1,40 @@
+import COpenSSL
+
+/// Says in words why a session failed.
+enum TLSFailure {
+  /// - Parameter code: of `SSL_get_error`; the errors are still in the queue.
+  static func describe(_ session: OpaquePointer, _ code: CInt, hasInputEnded: Bool) -> TLSError {
+    guard let entry = ErrorQueue.take() else {
+      return hasInputEnded ? .truncated : TLSError(.protocol, "the session failed")
+    }
+    guard entry.library == CInt(ERR_LIB_SSL) else { return TLSError(.protocol, entry.text) }
+    switch entry.reason {
+    case CInt(SSL_R_UNEXPECTED_EOF_WHILE_READING): return .truncated
+    case CInt(SSL_R_CERTIFICATE_VERIFY_FAILED): return TLSError(.certificate, certificateFault(session))
+    case CInt(SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE):
+      return TLSError(.noCertificate, "the peer gave no certificate")
+    case CInt(SSL_R_HTTP_REQUEST), CInt(SSL_R_HTTPS_PROXY_REQUEST):
+      return TLSError(.notTLS, "the peer speaks HTTP without TLS", isPlainHTTP: true)
+    case CInt(SSL_R_WRONG_VERSION_NUMBER), CInt(SSL_R_PACKET_LENGTH_TOO_LONG), CInt(SSL_R_BAD_PACKET_LENGTH),
+      CInt(SSL_R_UNKNOWN_PROTOCOL):
+      // The one is also said of old versions of TLS, but then a handshake was read before.
+      return TLSError(.notTLS, "the peer does not speak TLS: \(entry.text)")
+    case CInt(SSL_AD_REASON_OFFSET)...: return TLSError(.refused, "the peer ended it: \(entry.text)")
+    default: return TLSError(.protocol, entry.text)
+    }
+  }
+
+  /// Why the peer's certificate was not accepted, and whom it is for.
+  private static func certificateFault(_ session: OpaquePointer) -> String {
+    let result = SSL_get_verify_result(session)
+    let text = X509_verify_cert_error_string(result).map { String(cString: $0) } ?? "it does not verify"
+    var reason = "the peer's certificate is not accepted: \(text)"
+    let isOther = result == CLong(X509_V_ERR_HOSTNAME_MISMATCH) || result == CLong(X509_V_ERR_IP_ADDRESS_MISMATCH)
+    if isOther, let peer = SSL_get1_peer_certificate(session) {
+      let names = CertificateNames(of: peer).all
+      X509_free(peer)
+      reason += names.isEmpty ? "; it is for no name" : "; it is for \(names.prefix(10).joined(separator: ", "))"
+    }
+    return reason
+  }
+}
