@@ -119,10 +119,11 @@ let package = Package(
     tests("Migration"),
     tests("Metrics"),
     tests("EventLoops", ["Bytes"]),
-    tests("TransportSecurity", ["Bytes", "COpenSSL"]),
+    support("TransportSecurity", ["COpenSSL"]),
+    tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
     tests(
       "Gateway",
-      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC", "TransportSecurity"]),
+      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC", "TransportSecurity", "TransportSecurityTestSupport"]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )

@@ -179,6 +179,9 @@ package final class SecureSession {
   /// Of a server: the names of the certificate that the client was shown.
   package var certificateNames: CertificateNames? { server?.names(of: handle) }
 
+  /// The session as OpenSSL has it, for tests.
+  func withHandle<R>(_ body: (OpaquePointer) -> R) -> R { body(handle) }
+
   // MARK: Failing
 
   private func fail(_ code: CInt) -> TLSError {
