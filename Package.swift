@@ -77,7 +77,6 @@ let package = Package(
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
     library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
-    library("Migration"),
     library("Metrics"),
     library("TransportSecurity", ["Bytes", "COpenSSL"]),
 
@@ -87,7 +86,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Migration", "Metrics", "EventLoops", "TransportSecurity", "CLinux",
+        "Configuration", "Compression", "Metrics", "EventLoops", "TransportSecurity", "CLinux",
       ]),
     .executableTarget(
       name: "turnout",
@@ -116,14 +115,18 @@ let package = Package(
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     tests("Configuration", ["Diagnostics"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
-    tests("Migration"),
     tests("Metrics"),
-    tests("EventLoops", ["Bytes"]),
+    support("EventLoops", []),
+    tests("EventLoops", ["Bytes", "EventLoopsTestSupport"]),
     support("TransportSecurity", ["COpenSSL"]),
     tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
     tests(
       "Gateway",
-      ["Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "Metrics", "RPC", "TransportSecurity", "TransportSecurityTestSupport"]),
+      [
+        "Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
+        "Metrics", "ProtoJSON", "ProtobufSchema", "REST", "RPC", "TransportSecurity",
+        "TransportSecurityTestSupport",
+      ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )

@@ -55,7 +55,6 @@ extension HTTP1Error.Kind {
     case .tooMuchChunkOverhead: ("tooMuchChunkOverhead", 400, "the chunked body has too much framing for its data")
     case .missingChunkEnd: ("missingChunkEnd", 400, "a chunk's data is not followed by CRLF")
     case .truncatedBody: ("truncatedBody", 400, "the connection ended inside the message body")
-    case .unexpectedUpgrade: ("unexpectedUpgrade", 400, "the answer switches protocols although nobody asked for it")
     }
   }
 }

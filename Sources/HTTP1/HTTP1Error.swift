@@ -73,8 +73,6 @@ extension HTTP1Error {
     case tooMuchChunkOverhead
     case missingChunkEnd
     case truncatedBody
-    // Upgrade.
-    case unexpectedUpgrade
 
     /// The case's name, for metrics and logs.
     package var name: StaticString { facts.name }

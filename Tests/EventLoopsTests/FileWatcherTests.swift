@@ -1,3 +1,4 @@
+import EventLoopsTestSupport
 import Testing
 
 @testable import EventLoops

@@ -1,5 +1,6 @@
 import Bytes
 import Glibc
+import EventLoopsTestSupport
 import Testing
 
 @testable import EventLoops

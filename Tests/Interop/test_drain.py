@@ -70,7 +70,7 @@ def test_what_runs_too_long_is_cut(start, configuration, rest, slow):
 
 
 def test_an_answer_under_way_is_sent_whole(start, configuration, rest):
-    gateway = start(configuration(fallback="legacy"))
+    gateway = start(configuration(fallback="legacy", drain="10m"))
     go = threading.Event()
 
     def script(request):

@@ -150,18 +150,47 @@ def test_an_answer_before_the_body_is_read(gateway_on_rpc, rpc):
     assert not rpc.calls
 
 
-def test_an_early_answer_of_the_upstream(gateway_on_rest, rest):
-    """It answers and closes before it has read the body; that connection is not used again."""
-    def script(request):
-        request.send(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno")
-
-    rest.answers(script)
+def test_nothing_is_served_after_connection_close(gateway_on_rest, rest):
     with gateway_on_rest.connect() as wire:
-        wire.send(request_bytes("POST", "/upload", [("Content-Length", "10")]) + b"12345")
-        # The service reads the whole body first, so give it the rest.
-        wire.send(b"67890")
+        wire.send(request_bytes("GET", "/healthy", [("Connection", "close")]) + request_bytes("GET", "/ignored"))
+        assert wire.answer().closes
+        assert wire.is_closed()
+    assert [request.target for request in rest.requests] == ["/healthy"]
+
+
+def test_a_broken_request_behind_a_good_one(gateway_on_rest, rest):
+    with gateway_on_rest.connect() as wire:
+        wire.send(request_bytes("GET", "/healthy") + b"nonsense\r\n\r\n")
+        assert wire.answer().body == b"legacy"
         answer = wire.answer()
-        assert (answer.status, answer.body) == (401, b"no")
-    rest.answers(Reply(200, body=b"fine"))
-    for _ in range(3):
-        assert gateway_on_rest.fetch("GET", "/healthy").body == b"fine"
+        assert answer.status == 400 and answer.closes
+        assert wire.is_closed()
+
+
+def test_many_tiny_chunks(gateway_on_rest, rest):
+    rest.answers(lambda request: Reply(200, chunks=[b"%d" % (n % 10) for n in range(20_000)]))
+    body = b"".join(b"1\r\n%d\r\n" % (n % 10) for n in range(20_000)) + b"0\r\n\r\n"
+    with gateway_on_rest.connect() as wire:
+        wire.send(request_bytes("POST", "/echo", [("Transfer-Encoding", "chunked")]) + body)
+        assert wire.answer().body == b"0123456789" * 2000
+    assert rest.only().body == b"0123456789" * 2000
+
+
+def test_fields_keep_their_order_and_bytes(gateway_on_rest, rest):
+    rest.answers(Reply(200, [("X-A", "1"), ("X-B", "\xe9\xff"), ("X-A", "2"), ("X-Empty", "")], b"ok"))
+    answer = gateway_on_rest.fetch("GET", "/fields", [("X-C", "1"), ("X-D", "\xfc"), ("X-C", "2"), ("X-None", "")])
+    assert (answer.all("x-a"), answer["x-b"], answer["x-empty"]) == (["1", "2"], "\xe9\xff", "")
+    request = rest.only()
+    assert (request.all("x-c"), request["x-d"], request["x-none"]) == (["1", "2"], "\xfc", "")
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_statuses_without_a_body_whatever_they_say(gateway_on_rest, rest, status):
+    """A Content-Length of a 304 is of the body that is not there."""
+    rest.answers(lambda request: request.send(
+        b"HTTP/1.1 %d X\r\nContent-Length: 10\r\n\r\n" % status if status == 304
+        else b"HTTP/1.1 204 X\r\n\r\n"))
+    with gateway_on_rest.connect() as wire:
+        assert wire.request("GET", "/empty").status == status
+        rest.answers(Reply(200, body=b"next"))
+        assert wire.request("GET", "/next").body == b"next"

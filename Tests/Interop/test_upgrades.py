@@ -63,6 +63,31 @@ def test_the_service_closes(gateway):
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4001, "as asked")
 
 
+def test_bytes_that_come_too_early_stay_in_order(start, configuration):
+    """The client's first bytes come with its request, the service's with the 101; ends pass as well."""
+    from support.scripted import Scripted, read_all, read_head
+    from support.wire import Wire, request_bytes
+
+    def script(connection):
+        _, rest = read_head(connection)
+        connection.sendall(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nfrom the service")
+        return rest + read_all(connection)
+
+    server = Scripted(script)
+    setup = configuration(fallback="echo")
+    setup["upstreams"]["echo"] = {"protocol": "rest", "endpoints": [server.url]}
+    gateway = start(setup)
+    with Wire(gateway.address) as wire:
+        wire.send(request_bytes("GET", "/socket", [("Connection", "Upgrade"), ("Upgrade", "websocket")]) + b"early ")
+        assert wire.head().status == 101
+        assert wire.exactly(16) == b"from the service"
+        wire.send(b"late")
+    assert server.ended.acquire(timeout=30)
+    assert server.received == [b"early late"]
+    server.close()
+
+
 def test_many_at_once_and_nothing_is_left(gateway):
     before = gateway.descriptors()
     with contextlib.ExitStack() as stack:

@@ -66,6 +66,9 @@ GARBAGE = {
     "two lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
     "a length that is none": b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
     "a NUL in a field": b"HTTP/1.1 200 OK\r\nX-A: a\x00b\r\nContent-Length: 0\r\n\r\n",
+    "an unknown framing": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "a folded field": b"HTTP/1.1 200 OK\r\nX-A: a\r\n b\r\nContent-Length: 0\r\n\r\n",
+    "another version": b"HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n",
     "a binary protocol": bytes(range(256)),
 }
 

@@ -1,4 +1,5 @@
 import Bytes
+import ProtobufSchema
 import Testing
 
 import ProtobufSchema

@@ -69,13 +69,14 @@ struct AdminGuard {
   }
 
   private static func isSingleLabel(_ host: String) -> Bool {
-    !host.isEmpty && host.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"): true
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): host.utf8.contains { $0 > UInt8(ascii: "9") }
-      default: false
+    !host.isEmpty
+      && host.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): host.utf8.contains { $0 > UInt8(ascii: "9") }
+        default: false
+        }
       }
-    }
   }
 
   private static func isOwnOrigin(_ origin: String, at listener: SocketAddress) -> Bool {

@@ -12,8 +12,19 @@ extension Call {
 
   /// The coding of the request body.
   func requestCoding() throws(RPCError) -> ContentCoding {
-    guard let index = head.fields.firstIndex(of: .contentEncoding) else { return .identity }
-    return try coding(named: head.fields.text(at: index))
+    guard let name = Self.contentEncoding(head.fields) else { return .identity }
+    return try coding(named: name)
+  }
+
+  /// All of a head's content codings in one text: several are as unknown as a list of them.
+  private static func contentEncoding(_ fields: FieldBlock) -> String? {
+    guard let first = fields.firstIndex(of: .contentEncoding) else { return nil }
+    var text = fields.text(at: first)
+    for index in fields.indices where index > first {
+      let entry = fields.entry(at: index)
+      if entry.name == .contentEncoding, !entry.isRemoved { text += ", " + fields.text(at: index) }
+    }
+    return text
   }
 
   /// A coding by its name; an unknown one is the client's fault, told in its protocol.
@@ -42,8 +53,7 @@ extension Call {
 
   /// The coding of an upstream's answer.
   func replyCoding(_ head: ResponseHead) throws(RPCError) -> ContentCoding {
-    guard let index = head.fields.firstIndex(of: .contentEncoding) else { return .identity }
-    let name = head.fields.text(at: index)
+    guard let name = Self.contentEncoding(head.fields) else { return .identity }
     if let coding = ContentCoding(name: Array(name.utf8).span) { return coding }
     throw RPCError(.internal, "the upstream's answer has an unknown content coding", httpStatus: 502, logDetail: name)
   }

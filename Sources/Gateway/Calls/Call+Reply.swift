@@ -38,6 +38,7 @@ extension Call: AttemptOwner {
     sentHead = true
     deadline = nil
     head.fields.append(.connection, "upgrade")
+    head.fields.append(.upgrade, "websocket")
     leaveWithReply(head.fields)
     client?.sendHead(status: 101, fields: head.fields, framing: .none, endsCall: false)
     client?.becomeTunnel()

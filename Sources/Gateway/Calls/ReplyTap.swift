@@ -67,7 +67,9 @@ struct ReplyTap {
   /// The code that the call ended with, once its answer is whole; nil when it was a success.
   func outcome() -> Code? {
     switch watch {
-    case .status: return isConnect && status != 200 && status != 304 ? Code(inferredFromStatus: status) : PassThrough.outcome(ofStatus: status)
+    case .status:
+      if isConnect, status != 200, status != 304 { return Code(inferredFromStatus: status) }
+      return PassThrough.outcome(ofStatus: status)
     case .errorBody: return ConnectErrorBody.read(kept.span, status: status).code
     case .stream:
       var stream = stream

@@ -26,14 +26,25 @@ extension ClientConnection {
       worker.give(buffer)
     } else {
       swap(&buffer, &input)
-      if phase == .reply { setReadsPaused(input.count > Self.readAhead) }
+    }
+    boundReadingAhead()
+  }
+
+  /// Who sends ahead of what can be handled waits: of the answers that it does not read, of the call that runs, of the
+  /// decision about its body.
+  private func boundReadingAhead() {
+    switch phase {
+    case .reply: setReadsPaused(input.count > Self.readAhead)
+    case .head: setReadsPaused(isCongested && input.count > Self.readAhead)
+    case .body where !mayReceive: setReadsPaused(input.count > Self.readAhead)
+    case .body, .tunnel, .discard, .closed: break
     }
   }
 
   private func step(_ buffer: inout ByteBuffer) throws(HTTP1Error) -> Bool {
     switch phase {
     case .head:
-      guard !buffer.isEmpty else { return false }
+      guard !buffer.isEmpty, !isCongested else { return false }
       let incoming = incoming ?? requestBegins()
       guard try incoming.parser.parse(&buffer, into: incoming.head) else { return false }
       try beginCall(incoming)
@@ -86,13 +97,14 @@ extension ClientConnection {
       head.version == .http10 || !ConnectionPersistence.isPersistent(version: head.version, options: options)
       || limit > 0 && requests >= limit || isPastItsAge
     incoming.reader = BodyReader(framing: isEmpty ? .none : framing, limits: worker.headLimits)
-    owesContinue = options.expectsContinue && !isEmpty
+    // An HTTP/1.0 client does not know interim answers (RFC 9110 section 10.1.1).
+    owesContinue = options.expectsContinue && !isEmpty && head.version != .http10
     mayReceive = false
     phase = isEmpty ? .reply : .body
     let call = worker.makeCall(client: self, head: head, options: options, framing: framing)
     self.call = call
     call.begin()
-    if let deadline = self.call?.deadline { arm(deadline) }
+    if let call = self.call { arm(call.deadline ?? lastProgress + worker.timeouts.streamIdle) }
   }
 
   private var isPastItsAge: Bool {
@@ -103,6 +115,7 @@ extension ClientConnection {
   /// Answers what is no acceptable HTTP: in JSON, and the connection ends.
   private func refuse(_ error: HTTP1Error) {
     worker.metrics.malformed(error, shard: worker.index)
+    lingers = true
     if let call {
       // The body went wrong under a running call.
       call.clientBroke(RPCError(.invalidArgument, error.reason, httpStatus: error.status))
@@ -127,6 +140,7 @@ extension ClientConnection {
     guard !mayReceive else { return }
     mayReceive = true
     guard phase == .body else { return }
+    setReadsPaused(false)
     if owesContinue {
       owesContinue = false
       output.append("HTTP/1.1 100 Continue\r\n\r\n")
@@ -157,6 +171,7 @@ extension ClientConnection {
   func becomeTunnel() {
     phase = .tunnel
     mayReceive = true
+    setReadsPaused(false)
     if !isProcessing { processLater() }
   }
 }

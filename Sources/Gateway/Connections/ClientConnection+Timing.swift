@@ -26,7 +26,7 @@ extension ClientConnection {
     switch phase {
     case .head: checkHead(now)
     case .body, .reply, .tunnel: checkCall(now)
-    case .discard: close()
+    case .discard: checkEnd(now)
     case .closed: break
     }
   }
@@ -45,8 +45,15 @@ extension ClientConnection {
     refuseSlow()
   }
 
+  /// The last answer may take its time as long as it moves; what the client sends after it may not.
+  private func checkEnd(_ now: Instant) {
+    let end = lingersUntil ?? lastProgress + worker.timeouts.streamIdle
+    if now >= end { close() } else { arm(end) }
+  }
+
   private func refuseSlow() {
     worker.metrics.slowClients.add(1, shard: worker.index)
+    lingers = true
     let answer = Answer()
     let error = RPCError(.deadlineExceeded, "the request head did not arrive in time", httpStatus: 408)
     ErrorAnswers.write(error, into: answer)

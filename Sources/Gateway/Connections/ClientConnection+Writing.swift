@@ -25,7 +25,8 @@ extension ClientConnection: ClientStream {
     if worker.isDraining || endsCall && phase == .body { closesAfterAnswer = true }
     answerFraming = framing
     let shown: BodyFraming = suppressesBody && framing == .untilClose ? .none : framing
-    HeadWriter.response(status: status, fields: fields, framing: shown, closing: closesAfterAnswer, into: &output)
+    HeadWriter.response(
+      status: status, fields: fields, framing: shown, closing: closesAfterAnswer && status != 101, into: &output)
     scheduleFlush()
   }
 
@@ -47,8 +48,8 @@ extension ClientConnection: ClientStream {
 
   func abort() {
     call = nil
-    // A body that ends with the connection would look whole.
-    if sentHead, answerFraming == .untilClose { transport?.resetAtEnd() }
+    // An answer that ends with its connection would look whole.
+    if sentHead { transport?.resetAtEnd() }
     close()
   }
 
@@ -56,7 +57,7 @@ extension ClientConnection: ClientStream {
   func callEnded() {
     call = nil
     switch phase {
-    case .reply where !closesAfterAnswer:
+    case .reply where !closesAfterAnswer && !worker.isDraining:
       phase = .head
       if let incoming { worker.give(incoming) }
       incoming = nil
@@ -74,7 +75,8 @@ extension ClientConnection: ClientStream {
     guard phase != .closed else { return }
     phase = .discard
     setReadsPaused(false)
-    arm(worker.loop.now + Self.lingering)
+    lastProgress = worker.loop.now
+    arm(lastProgress + worker.timeouts.streamIdle)
     scheduleFlush()
   }
 
@@ -114,7 +116,8 @@ extension ClientConnection: ClientStream {
       call?.clientDrained()
     }
     guard phase != .closed else { return }
-    if !blocked {
+    // Asked anew: room at the client may have brought more.
+    if output.isEmpty {
       worker.recycle(&output)
       if phase == .discard { finishWriting() }
     }
@@ -122,8 +125,12 @@ extension ClientConnection: ClientStream {
   }
 
   private func finishWriting() {
-    guard incoming?.reader.isComplete != false, input.isEmpty else {
+    guard lingersUntil == nil else { return }
+    guard incoming?.reader.isComplete != false, input.isEmpty, !lingers else {
       transport?.shutdownWriting()
+      let end = worker.loop.now + Self.lingering
+      lingersUntil = end
+      arm(end)
       return
     }
     close()

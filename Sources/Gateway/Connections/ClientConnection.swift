@@ -53,6 +53,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   var suppressesBody = false
   var closesAfterAnswer = false
   var sentHead = false
+  /// Whether more is to be expected of a client that was refused.
+  var lingers = false
 
   // Times.
   let openedAt: Instant
@@ -60,6 +62,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   var requestStartedAt: Instant
   var rateWindowStart: Instant
   var rateWindowBytes = 0
+  /// Until when bytes are dropped after the last answer; nil before that is written.
+  var lingersUntil: Instant?
   var timerAt: Instant?
   // Not weak: a weak reference would send every count of this object through a side table. The timer dies with it.
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
@@ -82,7 +86,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   }
 
   /// Whether no request is under way, not even its first byte.
-  var isIdle: Bool { phase == .head && input.isEmpty && output.isEmpty }
+  private var isIdle: Bool { phase == .head && input.isEmpty }
 
   // MARK: Readiness
 
@@ -91,10 +95,14 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     guard phase != .closed else { return }
     let gone = readiness.meets(.broken)
     guard readiness.contains(.readable) || gone, !readsPaused || gone else { return }
+    receive()
+  }
+
+  private func receive() {
     worker.lendBuffer(to: &input)
     switch transport?.read(into: &input, room: worker.readRoom) ?? .closed {
     case .transferred:
-      lastProgress = worker.loop.now
+      if phase != .discard { lastProgress = worker.loop.now }
       process()
     case .wouldBlock: worker.recycle(&input)
     case .closed, .failed: clientLeft()
@@ -138,9 +146,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   /// The process is to end: an idle connection goes at once, a busy one says so in its answer.
   func drain() {
-    guard isIdle else { return }
-    // A request that has arrived and was not yet read is answered.
-    ready([.readable])
-    if isIdle { close() }
+    // A request that the kernel has already is not to be lost.
+    if isIdle { receive() }
+    if isIdle { endAfterFlush() }
   }
 }

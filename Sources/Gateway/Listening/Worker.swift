@@ -193,7 +193,7 @@ final class Worker {
   }
 
   private func endIfDrained() {
-    guard isDraining, connections.allSatisfy({ $0 == nil }) else { return }
+    guard isDraining, freeSlots.count == connections.count else { return }
     drainTimer.cancel()
     accessLog.flush()
     loop.stop()

@@ -32,6 +32,9 @@ extension RunningGateway: ControlPlane {
     guard route.canServe(wanted) else {
       return .failure(.invalid("\(procedure) has no upstream for stage \(stage)"))
     }
+    guard wanted != .shadow || route.isSafe else {
+      return .failure(.invalid("\(procedure) may have side effects, so it cannot be shadowed"))
+    }
     let before = route.stage.stage
     route.stage.stage = wanted
     let why = reason.isEmpty ? "" : ": \(reason)"
@@ -44,20 +47,23 @@ extension RunningGateway: ControlPlane {
       JSONValue.object([.init("method", .string(binding.httpMethod)), .init("path", .string(template))])
     }
     let counts = calls(of: route)
+    let faces: JSONValue = [
+      "rest": .array(bindings), "rpc": .string(route.settings.prefix + route.procedure),
+    ]
+    let backends: JSONValue = [
+      "rest": route.settings.rest.map { .string($0.name) } ?? .null,
+      "rpc": route.settings.rpc.map { .string($0.name) } ?? .null,
+    ]
+    let calls: JSONValue = [
+      "rest": .integer(counts.rest), "rpc": .integer(counts.rpc), "none": .integer(counts.none),
+    ]
     var members: [JSONValue.Member] = [
       .init("procedure", .string("\(route.service)/\(route.method)")),
       .init("stage", .string(route.stage.stage.rawValue)),
       .init("configured_stage", .string(route.settings.stage.rawValue)),
-      .init("faces", .object([
-        .init("rest", .array(bindings)), .init("rpc", .string(route.settings.prefix + route.procedure)),
-      ])),
-      .init("backends", .object([
-        .init("rest", route.settings.rest.map { .string($0.name) } ?? .null),
-        .init("rpc", route.settings.rpc.map { .string($0.name) } ?? .null),
-      ])),
-      .init("calls", .object([
-        .init("rest", .integer(counts.rest)), .init("rpc", .integer(counts.rpc)), .init("none", .integer(counts.none)),
-      ])),
+      .init("faces", faces),
+      .init("backends", backends),
+      .init("calls", calls),
     ]
     if !route.settings.hosts.isEmpty {
       members.append(.init("hosts", .array(route.settings.hosts.map { .string($0) })))

@@ -55,6 +55,13 @@ final class Route: Sendable {
       }
   }
 
+  /// Whether a copy of a call does no harm.
+  var isSafe: Bool { Self.isSafe(type, boundTo: bindings.first?.httpMethod) }
+
+  /// A method is safe if the schema says so, or if it is bound to GET.
+  static func isSafe(_ type: MethodType, boundTo httpMethod: String?) -> Bool {
+    type.idempotency == .noSideEffects || httpMethod == "GET"
+  }
   var isStreaming: Bool { type.isClientStreaming || type.isServerStreaming }
   /// Whether Connect GET may be used (Connect protocol, Unary-Get-Request).
   var allowsGet: Bool { type.idempotency == .noSideEffects && !isStreaming }

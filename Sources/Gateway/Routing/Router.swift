@@ -59,8 +59,10 @@ final class Router {
     if let fallback = snapshot.fallback {
       if meetsRouteWhenNormalized(path, authority, snapshot) {
         return .refused(
-          RPCError(.notFound, "no route for this spelling of the path; write it without doubled or trailing "
-            + "slashes, dot segments and escaped slashes", httpStatus: 404))
+          RPCError(
+            .notFound,
+            "no route for this spelling of the path; write it without doubled or trailing "
+              + "slashes, dot segments and escaped slashes", httpStatus: 404))
       }
       return .fallback(upstream: fallback)
     }

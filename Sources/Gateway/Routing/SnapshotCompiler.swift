@@ -156,8 +156,7 @@ struct SnapshotCompiler {
     _ rule: HTTPRule?
   ) {
     guard settings.stage == .shadow, settings.stagePosition != service.settings.stagePosition else { return }
-    let isSafe = method.idempotency == .noSideEffects || rule?.method == "GET"
-    if !isSafe {
+    if !Route.isSafe(method, boundTo: rule?.method) {
       report(
         settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",
         cure: "declare idempotency_level = NO_SIDE_EFFECTS if it has none")

@@ -26,7 +26,10 @@ enum PassThrough {
       fields.remove(.connectTimeoutMs)
       if let left = call.millisecondsLeft { fields.append(.connectTimeoutMs, decimal: left) }
     }
-    if call.options.upgradeToWebSocket, head.method == .get, upstream.protocol == .rest {
+    // A body would be in the way of the tunnel's bytes; HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
+    if call.options.upgradeToWebSocket, head.method == .get, upstream.protocol == .rest, !call.hasRequestBody,
+      head.version == .http11
+    {
       fields.append(.connection, "upgrade")
       fields.append(.upgrade, "websocket")
       request.upgrades = true

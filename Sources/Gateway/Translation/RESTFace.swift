@@ -67,7 +67,8 @@ struct RESTFace: Face {
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     let codec = call.route?.plan.profileCodec ?? call.plans.snapshot.errorCodec
-    let type = RESTErrors.write(error, format: call.route?.plan.errorFormat ?? .status, codec: codec, into: &answer.body)
+    let format = call.route?.plan.errorFormat ?? .status
+    let type = RESTErrors.write(error, format: format, codec: codec, into: &answer.body)
     answer.fields.append(.contentType, type)
     for header in error.headers { answer.fields.append(header.name, header.value) }
   }

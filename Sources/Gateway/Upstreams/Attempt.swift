@@ -123,8 +123,9 @@ final class Attempt {
         pool.serve(self)
         return
       }
-    case .closed where !failure.answerBegun && mayRetryStale && connection?.wasReused == true
-      && request.isReplayable && request.isIdempotent:
+    case .closed
+    where !failure.answerBegun && mayRetryStale && connection?.wasReused == true
+      && request.isReplayable && (request.isIdempotent || failure.nothingSent):
       // The backend closed an idle connection at the moment that it was taken: once more, on a fresh one.
       mayRetryStale = false
       pool.serve(self, onFreshConnection: true)

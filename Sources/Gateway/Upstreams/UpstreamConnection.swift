@@ -25,9 +25,9 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   /// Held: after a reload has taken the endpoint out, the last exchanges on it still end here. ``close()`` lets the
   /// connection go from there, so that this is no cycle for longer than that.
   let endpoint: EndpointPool
-  private let worker: Worker
-  private var transport: Transport?
-  private var registration: Registration?
+  let worker: Worker
+  var transport: Transport?
+  var registration: Registration?
   private(set) var state = State.connecting
   private var phase = Phase.head
   /// The exchange it carries.
@@ -43,13 +43,18 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   private let trailers = FieldBlock()
   private var isPersistent = true
   private var answerBegun = false
-  private var readsPaused = false
-  private var wantsWritable = false
+  /// Whether bytes of the present request have left.
+  private var hasSent = false
+  private var interimAnswers = 0
+  var readsPaused = false
+  var wantsWritable = false
   private var isFlushing = false
   private var isProcessing = false
   /// Whether the last read brought so much that the next one gets a big buffer.
   private var isBulk = false
   private var wasCongested = false
+  /// Interim answers (1xx) that one exchange may have: each may be as large as a head, and no window holds them back.
+  private static let maximumInterimAnswers = 32
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
   init(endpoint: EndpointPool, worker: Worker, socket: consuming Socket, attempt: Attempt) throws(SystemError) {
@@ -87,6 +92,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     head.removeAll()
     trailers.removeAll()
     answerBegun = false
+    hasSent = false
+    interimAnswers = 0
     isPersistent = true
     let request = attempt.request
     request.target.withSpan { target in
@@ -103,6 +110,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
       attempt.takePending(into: &pending)
       output.append(pending)
     }
+    // Whoever waits since before there was a connection is told when it may go on.
+    if isCongested { wasCongested = true }
     scheduleFlush()
   }
 
@@ -133,7 +142,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     isFlushing = false
     guard state == .active, !output.isEmpty else { return }
     switch transport?.write(from: &output) {
-    case .transferred?, .wouldBlock?: break
+    case .transferred?: hasSent = true
+    case .wouldBlock?: break
     case .failed(let error)?:
       // What the backend said before it stopped listening may still be there to read.
       output.removeAll()
@@ -168,8 +178,14 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     case .idle: close()
     case .active:
       if readiness.contains(.writable) { flush() }
+      guard state == .active else { return }
       let gone = readiness.meets(.broken)
-      if gone || readiness.contains(.readable) && !readsPaused, state == .active { readOnce() }
+      if gone, readsPaused {
+        // What came before its end is read when there is room for it; the loop would report it again and again.
+        unregister()
+      } else if gone || readiness.contains(.readable), !readsPaused {
+        readOnce()
+      }
     case .closed: break
     }
   }
@@ -180,7 +196,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
       attempt = nil
       endpoint.connectFailed()
       close()
-      failed?.connectionFailed(self, UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(error)"))
+      failed?.connectionFailed(self, UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(error.reason)"))
       return
     }
     timer.cancel()
@@ -193,6 +209,10 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     if isBulk { worker.lendBulkBuffer(to: &input) } else { worker.lendBuffer(to: &input) }
     let outcome = transport?.read(into: &input, room: worker.readRoom) ?? .closed
     switch outcome {
+    case .transferred where !hasSent:
+      // Nothing was asked yet: these bytes belong to nobody.
+      worker.recycle(&input)
+      fail(.closed, "bytes before a request")
     case .transferred(let count):
       isBulk = count >= worker.bulkThreshold
       process()
@@ -226,7 +246,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
 
   /// Handles what has been read. The input is taken out of `self` meanwhile: what is called here may close the
   /// connection.
-  private func process() {
+  func process() {
     guard !isProcessing else { return }
     isProcessing = true
     var buffer = ByteBuffer()
@@ -274,8 +294,9 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
 
   private func begin(_ attempt: Attempt) throws(HTTP1Error) -> Bool {
     if head.status == 101 {
-      guard attempt.request.upgrades else {
-        throw HTTP1Error(.unexpectedUpgrade)
+      guard attempt.request.upgrades, HopByHop.remove(from: head.fields).upgradeToWebSocket else {
+        fail(.malformed, "the answer switches protocols although nobody asked for it")
+        return false
       }
       phase = .tunnel
       isPersistent = false
@@ -283,6 +304,11 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
       return true
     }
     if head.isInformational {
+      interimAnswers += 1
+      guard interimAnswers <= Self.maximumInterimAnswers else {
+        fail(.malformed, "too many interim answers before the final one")
+        return false
+      }
       if head.status != 100 { attempt.received(interim: head) }
       head.removeAll()
       parser = ResponseHeadParser(limits: worker.headLimits)
@@ -305,6 +331,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   /// The answer is whole: tells the attempt, then goes idle or closes.
   private func finishExchange() {
     guard let attempt else { return }
+    // It may be the last that holds the endpoint, when a reload has taken that out.
+    defer { withExtendedLifetime(attempt) {} }
     let requestIsWhole = attempt.bodyIsComplete && output.isEmpty
     self.attempt = nil
     attempt.received(endWith: trailers)
@@ -327,13 +355,16 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     close()
   }
 
-  private func fail(_ kind: UpstreamFailure.Kind, _ reason: String) {
+  func fail(_ kind: UpstreamFailure.Kind, _ reason: String) {
     let failed = attempt
     attempt = nil
     let begun = answerBegun
+    let nothingSent = !hasSent
     close()
     failed?.connectionFailed(
-      self, UpstreamFailure(kind: kind, reason: "\(endpoint.name): \(reason)", answerBegun: begun))
+      self,
+      UpstreamFailure(
+        kind: kind, reason: "\(endpoint.name): \(reason)", nothingSent: nothingSent, answerBegun: begun))
   }
 
   private func timeIsUp() {
@@ -357,34 +388,10 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     let wasIdle = state == .idle
     state = .closed
     timer.cancel()
-    if let registration { worker.loop.deregister(registration) }
-    registration = nil
+    unregister()
     transport = nil
     worker.discard(&input)
     worker.discard(&output)
     endpoint.closed(self, wasIdle: wasIdle)
-  }
-
-  // MARK: Interest
-
-  func pauseReading() {
-    guard !readsPaused else { return }
-    readsPaused = true
-    updateInterest()
-  }
-
-  func resumeReading() {
-    guard readsPaused else { return }
-    readsPaused = false
-    updateInterest()
-    // The parser may hold bytes that epoll will not report again.
-    if state == .active { process() }
-  }
-
-  private func updateInterest() {
-    guard let registration else { return }
-    var interest: Readiness = readsPaused ? [] : [.readable]
-    if wantsWritable { interest.insert(.writable) }
-    worker.loop.change(registration, to: interest)
   }
 }

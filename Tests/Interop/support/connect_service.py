@@ -152,6 +152,8 @@ class ConnectService:
             await application(scope, receive, send)
 
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        # asyncio does it only for sockets that name their protocol; the accepted ones inherit it.
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
         config = uvicorn.Config(
             remember_head, lifespan="off", log_level="critical", http="h11", ws="none", timeout_keep_alive=300)

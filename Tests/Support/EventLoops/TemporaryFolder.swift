@@ -1,10 +1,10 @@
 import Glibc
 
 /// A folder of its own for one test, removed at its end.
-final class TemporaryFolder {
-  let path: String
+package final class TemporaryFolder {
+  package let path: String
 
-  init() throws {
+  package init() throws {
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(base)/turnout-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Failure(errno: errno) }
@@ -28,13 +28,13 @@ final class TemporaryFolder {
     rmdir(path)
   }
 
-  struct Failure: Error {
+  package struct Failure: Error {
     let errno: CInt
   }
 
-  func file(_ name: String) -> String { "\(path)/\(name)" }
+  package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  func write(_ text: String, to name: String) throws {
+  package func write(_ text: String, to name: String) throws {
     let descriptor = open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Failure(errno: errno) }
     defer { close(descriptor) }
@@ -43,7 +43,7 @@ final class TemporaryFolder {
     if written != text.utf8.count { throw Failure(errno: errno) }
   }
 
-  func read(_ name: String) throws -> String {
+  package func read(_ name: String) throws -> String {
     let descriptor = open(file(name), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Failure(errno: errno) }
     defer { close(descriptor) }
@@ -57,15 +57,15 @@ final class TemporaryFolder {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  func makeFolder(_ name: String) throws {
+  package func makeFolder(_ name: String) throws {
     if mkdir(file(name), 0o700) != 0 { throw Failure(errno: errno) }
   }
 
-  func link(_ name: String, to target: String) throws {
+  package func link(_ name: String, to target: String) throws {
     if symlink(target, file(name)) != 0 { throw Failure(errno: errno) }
   }
 
-  func move(_ old: String, to new: String) throws {
+  package func move(_ old: String, to new: String) throws {
     if rename(file(old), file(new)) != 0 { throw Failure(errno: errno) }
   }
 }

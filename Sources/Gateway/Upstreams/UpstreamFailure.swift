@@ -22,22 +22,30 @@ struct UpstreamFailure: Error {
   var kind: Kind
   /// For the log.
   var reason: String
+  /// Whether no byte of the request had left, so that nobody can have acted on it.
+  var nothingSent = false
   /// Whether bytes of an answer had come.
   var answerBegun = false
 
   /// What a caller is told: whose fault it was and no inner detail.
   var callError: RPCError {
     switch kind {
-    case .connect, .resolve, .overloaded:
+    case .connect, .resolve:
       RPCError(.unavailable, "the upstream cannot be reached", httpStatus: 503, logDetail: reason)
+    case .overloaded:
+      RPCError(
+        .unavailable, "too many requests wait for the upstream", httpStatus: 503, headers: [("retry-after", "1")],
+        logDetail: reason)
     case .closed:
-      RPCError(.unavailable, "the upstream closed the connection before it answered", httpStatus: 502, logDetail: reason)
+      RPCError(
+        .unavailable, "the upstream closed the connection before it answered", httpStatus: 502, logDetail: reason)
     case .malformed:
       RPCError(.internal, "the upstream's answer is no valid HTTP", httpStatus: 502, logDetail: reason)
     case .timeout:
       RPCError(.deadlineExceeded, "the upstream did not answer in time", logDetail: reason)
     case .tooLarge:
-      RPCError(.resourceExhausted, "the upstream's answer is larger than limits.message", httpStatus: 502, logDetail: reason)
+      RPCError(
+        .resourceExhausted, "the upstream's answer is larger than limits.message", httpStatus: 502, logDetail: reason)
     }
   }
 }

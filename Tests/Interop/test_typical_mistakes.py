@@ -1,0 +1,108 @@
+"""What `turnout check` says of mistakes that are made on the first day, each in the demo's configuration."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("TURNOUT_BIN") or ROOT / ".build/debug/turnout").resolve()
+DEMO = ROOT / "config/demo"
+PATIENCE = 60
+
+RANKING = "GetRanking: { stage: rpc }"
+SERVICE = "pivot.content.v1"
+
+# What stands in the file, what is written instead, and all that is said of it.
+MISTAKES = {
+    "a misspelt key": (
+        "listeners:", "listner:", "2:1: error: unknown key `listner` in the configuration; did you mean `listeners`?"),
+    "a mapping for a list": (
+        "  - address: 127.0.0.1:8080", "  address: 127.0.0.1:8080",
+        "3:3: error: a list of listeners belongs here, not a mapping; begin each of its elements with `- `"),
+    "a tab": (
+        "    rpc: content", "\trpc: content",
+        "17:1: error: not valid YAML: found a tab character that violates indentation while scanning a plain scalar "
+        "that begins in line 16; indent with spaces"),
+    "a port alone": (
+        "address: 127.0.0.1:8080", "address: 8080",
+        "3:14: error: the address `8080` has no port; write it as `127.0.0.1:8080`; 0 is any port"),
+    "a name for an address": (
+        "address: 127.0.0.1:8080", "address: localhost:8080",
+        "3:14: error: the address `localhost:8080` is not an IP address; write `127.0.0.1:8080`"),
+    "an endpoint without scheme": (
+        "http://127.0.0.1:8081", "127.0.0.1:8081",
+        "11:41: error: the endpoint `127.0.0.1:8081` has no scheme; write `http://127.0.0.1:8081`"),
+    "an upstream that is not there": (
+        "rpc: content", "rpc: contents",
+        "17:10: error: `rpc` names an upstream `contents`, which is not given; did you mean `content`?"),
+    "the sides swapped": (
+        "    rest: legacy\n    rpc: content\n    stage: rest", "    rest: content\n    rpc: legacy\n    stage: rest",
+        "16:11: error: `rest` needs an upstream with `protocol: rest`, and `content` has `protocol: connect`; "
+        "name `legacy`",
+        "17:10: error: `rpc` needs an upstream with `protocol: connect`, and `legacy` has `protocol: rest`; "
+        "name `content`"),
+    "a side left out": (
+        "    rest: legacy\n    rpc: content\n    stage: rest", "    rpc: content\n    stage: rest",
+        f"17:12: error: {SERVICE}.ContentService: stage `rest` of `SearchEpisodes` and `GetEpisode` needs `rest`, which "
+        "is not given; name an upstream with `protocol: rest` as `rest:`, or set another `stage:`"),
+    "a stage of a later version": (
+        "ListFeaturedTags: { stage: rpc }", "ListFeaturedTags: { stage: canary }",
+        "21:34: error: the stage `canary` is not supported by this version; it supports `rest`, `shadow` and `rpc`"),
+    "a service without its package": (
+        f"{SERVICE}.CommentService", "CommentService",
+        f"24:3: error: the schema has no service CommentService; did you mean {SERVICE}.CommentService?"),
+    "a misspelt method": (
+        "GetRanking:", "GetRankings:",
+        f"22:7: error: {SERVICE}.ContentService has no method GetRankings; did you mean GetRanking?"),
+    "a duration without unit": (
+        "    stage: rpc\n", "    stage: rpc\n    timeout: 15\n",
+        "28:14: error: `15` is not a duration; write `15s`"),
+    "a proto file that is not there": (
+        "comment.proto", "comments.proto",
+        "7:14: error: comments.proto: File not found; name it relative to one of import_paths"),
+    "an import path that is not there": (
+        "import_paths: [.]", "import_paths: [proto]",
+        "7:14: error: the import path FOLDER/proto is not a folder; name the folder that holds the .proto files, "
+        "relative to this file"),
+    "a verb in capitals": (
+        RANKING, "GetRanking: { stage: rpc, http: { GET: '/v1/ranking/{type}' } }",
+        "22:41: error: unknown key `GET` in an HTTP rule; did you mean `get`?"),
+    "a variable with a colon": (
+        RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/:type' } }",
+        f"22:46: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/:type is wrong: a segment is empty "
+        "before the colon; a variable is written {name}"),
+    "a variable that is no field": (
+        RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/{kind}' } }",
+        f"22:46: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/{{kind}} is wrong: "
+        f"{SERVICE}.GetRankingRequest has no field kind; it has type, limit"),
+    "two methods on one path": (
+        RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/episodes/{type}' } }",
+        f"22:46: error: {SERVICE}.ContentService/GetRanking and {SERVICE}.ContentService/GetEpisode have the same rule "
+        "GET /v1/episodes/{type}; give one of them another path"),
+    "an admin endpoint for everybody": (
+        "admin: { address: 127.0.0.1:9901 }", "admin: { address: 0.0.0.0:9901 }",
+        "4:19: error: the admin endpoint would be open to the network without a token; "
+        'set `token: "${env:TURNOUT_ADMIN_TOKEN}"`, or listen on `127.0.0.1`'),
+    "TLS": (
+        "address: 127.0.0.1:8080", "address: 127.0.0.1:8080\n    tls: { certificate: a, key: b }",
+        "4:5: error: `tls` is not supported by this version; listeners speak HTTP/1.1 without TLS; put a TLS terminator "
+        "before them"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_check_says_what_and_how(name, tmp_path):
+    before, after, *said = MISTAKES[name]
+    for proto in DEMO.glob("*.proto"):
+        shutil.copy(proto, tmp_path)
+    right = (DEMO / "turnout.yaml").read_text()
+    assert before in right
+    file = tmp_path / "turnout.yaml"
+    file.write_text(right.replace(before, after, 1))
+    result = subprocess.run(
+        [BINARY, "check", "--config", file], capture_output=True, text=True, timeout=PATIENCE)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.splitlines() == [f"{file}:{line.replace('FOLDER', str(tmp_path))}" for line in said]
