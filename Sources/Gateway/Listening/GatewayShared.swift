@@ -1,5 +1,6 @@
 import EventLoops
 import Synchronization
+import TransportSecurity
 
 /// What all loops share: registries and counts that belong to the process. Everything in it is safe from any thread.
 final class GatewayShared: Sendable {
@@ -8,6 +9,8 @@ final class GatewayShared: Sendable {
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()
+  /// Of all listeners, kept over reloads.
+  let tickets = TicketKeys()
   /// Client connections of the whole process.
   let connections = Atomic<Int>(0)
 

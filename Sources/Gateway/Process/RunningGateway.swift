@@ -75,7 +75,7 @@ final class RunningGateway: Sendable {
     _ address: SocketAddressConfiguration, _ metrics: GatewayMetrics
   ) throws(SystemError) -> ListenerState {
     let socket = try named(address) { (address) throws(SystemError) in try ListeningSocket(address: address) }
-    return ListenerState(socket: socket, metrics: metrics)
+    return ListenerState(socket: socket, configured: address, metrics: metrics)
   }
 
   /// Opens something at an address. The error names the address: of several, one is taken.
@@ -106,7 +106,8 @@ final class RunningGateway: Sendable {
       }
     }
     return SnapshotCompiler.compile(
-      configuration, stages: shared.stages, generation: generation, interceptors: interceptors + more)
+      configuration, stages: shared.stages, tickets: shared.tickets, generation: generation,
+      interceptors: interceptors + more)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
@@ -265,7 +266,7 @@ final class RunningGateway: Sendable {
   }
 
   private func watchFiles(_ configuration: GatewayConfiguration) {
-    let files = configuration.watchedFiles + configuration.schemaFiles
+    let files = configuration.watchedFiles + configuration.schemaFiles + configuration.credentialFiles
     if let watcher = state.withLock({ $0.watcher }) {
       watcher.watch(files)
       return

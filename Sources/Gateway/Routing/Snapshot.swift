@@ -15,6 +15,7 @@ final class Snapshot: Sendable {
   let upstreams: [UpstreamConfiguration]
   /// Index of the upstream for what no route matches.
   let fallback: Int?
+  let security: GatewaySecurity
   /// Run on calls that no route has.
   let interceptors: [any Interceptor]
   /// Renders error details where there is no route.
@@ -23,7 +24,7 @@ final class Snapshot: Sendable {
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    interceptors: [any Interceptor], errorCodec: JSONCodec
+    security: GatewaySecurity, interceptors: [any Interceptor], errorCodec: JSONCodec
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -31,6 +32,7 @@ final class Snapshot: Sendable {
     self.groups = groups
     upstreams = configuration.upstreams
     self.fallback = fallback
+    self.security = security
     self.interceptors = interceptors
     self.errorCodec = errorCodec
     var limits = HeadLimits()

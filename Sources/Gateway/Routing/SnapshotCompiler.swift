@@ -3,6 +3,7 @@ import Diagnostics
 import ProtoJSON
 import ProtobufSchema
 import REST
+import TransportSecurity
 
 /// Compiles a configuration and its schema into a snapshot, or says everything that is wrong with it.
 struct SnapshotCompiler {
@@ -10,6 +11,7 @@ struct SnapshotCompiler {
   private let stages: StageRegistry
   private let generation: Int
   private let interceptors: [any Interceptor]
+  private let security: GatewaySecurity
 
   private var diagnostics: [Diagnostic] = []
   private var routes: [Route] = []
@@ -18,21 +20,25 @@ struct SnapshotCompiler {
 
   private init(
     _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ generation: Int,
-    _ interceptors: [any Interceptor]
+    _ interceptors: [any Interceptor], _ security: GatewaySecurity
   ) {
     self.configuration = configuration
     self.stages = stages
     self.generation = generation
     self.interceptors = interceptors
+    self.security = security
   }
 
+  /// - Parameter tickets: keys of TLS sessions, to go on with over a reload.
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
-    _ configuration: GatewayConfiguration, stages: StageRegistry, generation: Int, interceptors: [any Interceptor]
+    _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys, generation: Int,
+    interceptors: [any Interceptor]
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
-    var compiler = SnapshotCompiler(configuration, stages, generation, interceptors)
+    let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets)
+    var compiler = SnapshotCompiler(configuration, stages, generation, interceptors, security)
     let (sources, faults) = SchemaFiles.read(configuration.schema)
-    compiler.diagnostics = faults
+    compiler.diagnostics = securityFaults + faults
     let (schema, schemaFaults) = SchemaLoader.load(sources)
     compiler.diagnostics += schemaFaults
     guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
@@ -47,7 +53,7 @@ struct SnapshotCompiler {
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      interceptors: interceptors, errorCodec: codec(.standard, schema))
+      security: security, interceptors: interceptors, errorCodec: codec(.standard, schema))
   }
 
   private func upstreamIndex(_ reference: Reference) -> Int? {

@@ -53,18 +53,20 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   /// Whether the last read brought so much that the next one gets a big buffer.
   private var isBulk = false
   private var wasCongested = false
+  /// Whether the socket is open, and only the TLS handshake is missing.
+  private var isConnected = false
   /// Interim answers (1xx) that one exchange may have: each may be as large as a head, and no window holds them back.
   private static let maximumInterimAnswers = 32
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  init(endpoint: EndpointPool, worker: Worker, socket: consuming Socket, attempt: Attempt) throws(SystemError) {
+  init(endpoint: EndpointPool, worker: Worker, transport: consuming Transport, attempt: Attempt) throws(SystemError) {
     self.endpoint = endpoint
     self.worker = worker
     self.attempt = attempt
     parser = ResponseHeadParser(limits: worker.headLimits)
     reader = BodyReader(framing: .none, limits: worker.headLimits)
-    let descriptor = socket.descriptor
-    transport = Transport(socket)
+    let descriptor = transport.descriptor
+    self.transport = consume transport
     registration = try worker.loop.register(descriptor, [.writable], handler: self)
     timer.schedule(after: endpoint.connectTimeout)
   }
@@ -175,7 +177,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   func ready(_ readiness: Readiness) {
     switch state {
     case .connecting: finishConnecting()
-    case .idle: close()
+    case .idle: if readiness.meets(.broken) || !staysIdle() { close() }
     case .active:
       if readiness.contains(.writable) { flush() }
       guard state == .active else { return }
@@ -190,15 +192,38 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     }
   }
 
+  /// Whether there is nothing for HTTP: a session may speak for itself (tickets, new keys) while nothing is asked.
+  private func staysIdle() -> Bool {
+    worker.lendBuffer(to: &input)
+    defer { worker.discard(&input) }
+    if case .wouldBlock? = transport?.read(into: &input, room: worker.readRoom) { return true }
+    return false
+  }
+
   private func finishConnecting() {
-    if let error = transport?.takeError() {
-      let failed = attempt
-      attempt = nil
-      endpoint.connectFailed()
-      close()
-      failed?.connectionFailed(self, UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(error.reason)"))
-      return
+    if !isConnected {
+      if let error = transport?.takeError() {
+        endpoint.connectFailed()
+        fail(.connect, error.reason)
+        return
+      }
+      isConnected = true
     }
+    guard let registration, let opening = transport?.open() else { return }
+    switch opening {
+    case .reads: worker.loop.change(registration, to: [.readable])
+    case .writes: worker.loop.change(registration, to: [.writable])
+    case .failed(let error):
+      endpoint.handshakeEnded(error)
+      endpoint.connectFailed()
+      fail(.connect, "\(error)")
+    case .done:
+      endpoint.handshakeEnded(nil)
+      opened()
+    }
+  }
+
+  private func opened() {
     timer.cancel()
     state = .active
     updateInterest()
@@ -216,10 +241,16 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     case .transferred(let count):
       isBulk = count >= worker.bulkThreshold
       process()
+      readEnd()
     case .wouldBlock: worker.recycle(&input)
     case .closed: inputClosed()
     case .failed(let error): fail(.closed, "reading: \(error)")
     }
+  }
+
+  /// Reads the end of a session that came behind its last data: nothing will announce it.
+  func readEnd() {
+    if state == .active, attempt != nil, !readsPaused, transport?.hasUnread == true { readOnce() }
   }
 
   private func inputClosed() {
@@ -337,7 +368,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     self.attempt = nil
     attempt.received(endWith: trailers)
     guard state == .active else { return }
-    if isPersistent, requestIsWhole, !worker.isDraining {
+    if isPersistent, requestIsWhole, !worker.isDraining, transport?.hasUnread == false {
       state = .idle
       readsPaused = false
       updateInterest()

@@ -30,7 +30,7 @@ package final class ClientContext: Sendable {
       handle.trust(authorities)
       digests = authorities.map(\.digest)
     }
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER) { SecureSession.verified($0, $1) }
     if let identity { try handle.use(identity) }
     var offered: [UInt8] = []
     for name in protocols { offered += [UInt8(truncatingIfNeeded: name.utf8.count)] + Array(name.utf8) }

@@ -34,6 +34,8 @@ package final class SecureSession {
   private(set) var hasInputEnded = false
   package private(set) var isEstablished = false
   private var failure: TLSError?
+  /// Of a peer whose certificate is for somebody else.
+  private var namesOfOther: CertificateNames?
   private var hasPeerEnded = false
   private var hasEnded = false
 
@@ -78,6 +80,15 @@ package final class SecureSession {
       incoming.consume(count)
     }
     return count
+  }
+
+  /// Called while the peer's certificate is verified: notes whom it is for, as long as it can be asked.
+  static func verified(_ isFine: CInt, _ verification: OpaquePointer?) -> CInt {
+    guard isFine != 1, let verification, let certificate = X509_STORE_CTX_get0_cert(verification),
+      let handle = X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx())
+    else { return isFine }
+    SessionBIO.session(SSL_get_rbio(OpaquePointer(handle)))?.namesOfOther = CertificateNames(of: certificate)
+    return isFine
   }
 
   /// The peer sends nothing more: its connection is at its end.
@@ -185,7 +196,7 @@ package final class SecureSession {
   // MARK: Failing
 
   private func fail(_ code: CInt) -> TLSError {
-    let error = TLSFailure.describe(handle, code, hasInputEnded: hasInputEnded)
+    let error = TLSFailure.describe(handle, code, hasInputEnded: hasInputEnded, names: namesOfOther)
     failure = error
     return error
   }

@@ -20,7 +20,8 @@ enum SessionBIO {
     return bio
   }
 
-  private static func session(_ bio: OpaquePointer?) -> SecureSession? {
+  /// The session that a BIO was made for.
+  static func session(_ bio: OpaquePointer?) -> SecureSession? {
     bio.flatMap { BIO_get_data($0) }.map { Unmanaged<SecureSession>.fromOpaque($0).takeUnretainedValue() }
   }
 

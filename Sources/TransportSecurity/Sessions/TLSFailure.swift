@@ -2,15 +2,19 @@ import COpenSSL
 
 /// Says in words why a session failed.
 enum TLSFailure {
-  /// - Parameter code: of `SSL_get_error`; the errors are still in the queue.
-  static func describe(_ session: OpaquePointer, _ code: CInt, hasInputEnded: Bool) -> TLSError {
+  /// - Parameters:
+  ///   - code: of `SSL_get_error`; the errors are still in the queue.
+  ///   - names: of a peer whose certificate was not accepted.
+  static func describe(
+    _ session: OpaquePointer, _ code: CInt, hasInputEnded: Bool, names: CertificateNames?
+  ) -> TLSError {
     guard let entry = ErrorQueue.take() else {
       return hasInputEnded ? .truncated : TLSError(.protocol, "the session failed")
     }
     guard entry.library == CInt(ERR_LIB_SSL) else { return TLSError(.protocol, entry.text) }
     switch entry.reason {
     case CInt(SSL_R_UNEXPECTED_EOF_WHILE_READING): return .truncated
-    case CInt(SSL_R_CERTIFICATE_VERIFY_FAILED): return TLSError(.certificate, certificateFault(session))
+    case CInt(SSL_R_CERTIFICATE_VERIFY_FAILED): return TLSError(.certificate, certificateFault(session, names))
     case CInt(SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE):
       return TLSError(.noCertificate, "the peer gave no certificate")
     case CInt(SSL_R_HTTP_REQUEST), CInt(SSL_R_HTTPS_PROXY_REQUEST):
@@ -25,14 +29,12 @@ enum TLSFailure {
   }
 
   /// Why the peer's certificate was not accepted, and whom it is for.
-  private static func certificateFault(_ session: OpaquePointer) -> String {
+  private static func certificateFault(_ session: OpaquePointer, _ names: CertificateNames?) -> String {
     let result = SSL_get_verify_result(session)
     let text = X509_verify_cert_error_string(result).map { String(cString: $0) } ?? "it does not verify"
     var reason = "the peer's certificate is not accepted: \(text)"
     let isOther = result == CLong(X509_V_ERR_HOSTNAME_MISMATCH) || result == CLong(X509_V_ERR_IP_ADDRESS_MISMATCH)
-    if isOther, let peer = SSL_get1_peer_certificate(session) {
-      let names = CertificateNames(of: peer).all
-      X509_free(peer)
+    if isOther, let names = names?.all {
       reason += names.isEmpty ? "; it is for no name" : "; it is for \(names.prefix(10).joined(separator: ", "))"
     }
     return reason
