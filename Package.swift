@@ -125,7 +125,7 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
         "Metrics", "ProtoJSON", "ProtobufSchema", "REST", "RPC", "TransportSecurity",
-        "TransportSecurityTestSupport",
+        "TransportSecurityTestSupport", "COpenSSL",
       ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17

@@ -67,7 +67,10 @@ import TransportSecurityTestSupport
     #expect(server.choices.count == 1)
     for (algorithms, type) in [("ECDSA+SHA256", EVP_PKEY_EC), ("RSA-PSS+SHA256", EVP_PKEY_RSA)] {
       let context = try authority.client()
-      #expect(algorithms.withCString { SSL_CTX_ctrl(context.handle.pointer, SSL_CTRL_SET_SIGALGS_LIST, 0, .init(mutating: $0)) } == 1)
+      let isSet = algorithms.withCString { text in
+        SSL_CTX_ctrl(context.handle.pointer, SSL_CTRL_SET_SIGALGS_LIST, 0, .init(mutating: text))
+      }
+      #expect(isSet == 1)
       let pair = try Pair(context, server)
       let result = pair.handshake()
       #expect(result.client == .done)

@@ -30,6 +30,12 @@ import TransportSecurityTestSupport
     #expect(try fault(ClientContext(), authority.server()).client?.kind == .certificate)
   }
 
+  @Test func anAuthorityOfTheSameNameIsRefused() throws {
+    let faults = try fault(TestAuthority().client(), authority.server())
+    #expect(faults.client?.kind == .certificate)
+    #expect(faults.client?.reason.contains("signature") == true)
+  }
+
   @Test(arguments: ["b.example", "x.a.example", "aXexample", "127.0.0.2", "::1"])
   func aWrongNameIsRefused(_ name: String) throws {
     let server = try authority.server(["DNS:a.example", "IP:127.0.0.1", "DNS:*.wild.example"])

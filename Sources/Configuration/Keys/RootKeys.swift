@@ -25,7 +25,8 @@ enum Sections {
   /// Every section, for whoever lists the keys: documentation, its test, completion.
   package static var all: [KnownSection] {
     [
-      root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known, upstream.known, upstreamTLS.known, service.known,
+      root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
+      upstream.known, upstreamTLS.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, limits.known, timeouts.known,
     ]

@@ -81,7 +81,8 @@ package final class ServerContext: Sendable {
     copenssl_set_app_data(context, Unmanaged.passUnretained(self).toOpaque())
     copenssl_set_server_name_callback(context) { session, _, _ in ServerContext.choose(session) }
     SSL_CTX_set_alpn_select_cb(
-      context, { session, chosen, length, offered, count, _ in
+      context,
+      { session, chosen, length, offered, count, _ in
         ServerContext.negotiate(session, chosen, length, offered, count)
       }, nil)
     TicketKeys.install(on: context)

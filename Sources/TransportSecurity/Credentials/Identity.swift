@@ -68,7 +68,8 @@ package final class Identity: Sendable {
     for (index, issuer) in chain.enumerated() {
       if let fault = issuer.timeFault(at: now) { warnings.append("its certificate number \(index + 2): \(fault)") }
       if X509_check_issued(issuer.handle, issued.handle) != X509_V_OK {
-        warnings.append("its certificate number \(index + 2) did not issue the one before; clients may refuse the chain")
+        warnings.append(
+          "its certificate number \(index + 2) did not issue the one before; clients may refuse the chain")
       }
       issued = issuer
     }

@@ -8,7 +8,8 @@ enum TLSFailure {
   static func describe(
     _ session: OpaquePointer, _ code: CInt, hasInputEnded: Bool, names: CertificateNames?
   ) -> TLSError {
-    guard let entry = ErrorQueue.take() else {
+    // A signature that does not fit has errors of the ciphers before the one of the protocol.
+    guard let entry = ErrorQueue.take(preferring: CInt(ERR_LIB_SSL)) else {
       return hasInputEnded ? .truncated : TLSError(.protocol, "the session failed")
     }
     guard entry.library == CInt(ERR_LIB_SSL) else { return TLSError(.protocol, entry.text) }
