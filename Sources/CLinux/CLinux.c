@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,6 +15,17 @@ const uint32_t clinux_epoll_exclusive = EPOLLEXCLUSIVE;
 
 int clinux_accept(int descriptor, void *address, unsigned int *length) {
   return accept4(descriptor, (struct sockaddr *)address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int clinux_open_pipe(int ends[2], int capacity) {
+  if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return -1;
+  // A smaller pipe works too, only in more steps.
+  (void)fcntl(ends[1], F_SETPIPE_SZ, capacity);
+  return 0;
+}
+
+long clinux_splice(int source, int target, size_t count) {
+  return splice(source, NULL, target, NULL, count, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 }
 
 void clinux_name_thread(const char *name) {

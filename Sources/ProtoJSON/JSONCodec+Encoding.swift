@@ -43,7 +43,8 @@ extension JSONCodec {
     var isCareful = false
     while true {
       var encoder = MessageEncoder(
-        tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth, omitting: omitting,
+        tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth,
+        maximumCount: maximumOutput > .max - before ? .max : before + maximumOutput, omitting: omitting,
         isCareful: isCareful)
       do {
         try body(&encoder, WireReader(wire), &output)

@@ -10,12 +10,15 @@ package final class JSONCodec: Sendable {
   package let profile: JSONProfile
   /// Levels of arrays and objects that are read, and of messages that are written.
   package let maximumDepth: Int
+  /// Bytes of JSON that are written of one message at the most; its last value may go beyond.
+  package let maximumOutput: Int
   let tables: Tables
 
-  package init(schema: Schema, profile: JSONProfile, maximumDepth: Int = 100) {
+  package init(schema: Schema, profile: JSONProfile, maximumDepth: Int = 100, maximumOutput: Int = .max) {
     self.schema = schema
     self.profile = profile
     self.maximumDepth = maximumDepth
+    self.maximumOutput = maximumOutput
     tables = TablesBuilder.build(schema, profile)
   }
 

@@ -125,4 +125,21 @@ struct BodyReaderTests {
     #expect(event == .end)
     #expect(ConnectionTranscript.texts(of: trailers) == ["before: 1", "Grpc-Status: 0"])
   }
+
+  @Test func bytesThatWentAnotherWayAreCounted() throws {
+    var reader = BodyReader(framing: .length(10), limits: HeadLimits())
+    let trailers = FieldBlock()
+    var input = ByteBuffer(Array("abc".utf8))
+    #expect(try reader.next(&input, trailers: trailers) == .data(3))
+    input.consume(3)
+    #expect(reader.remainingLength == 7)
+    reader.skip(5)
+    #expect(reader.remainingLength == 2)
+    #expect(try reader.next(&input, trailers: trailers) == .needsMore)
+    reader.skip(2)
+    #expect(reader.isComplete)
+    #expect(reader.remainingLength == nil)
+    #expect(try reader.next(&input, trailers: trailers) == .end)
+    #expect(BodyReader(framing: .chunked, limits: HeadLimits()).remainingLength == nil)
+  }
 }

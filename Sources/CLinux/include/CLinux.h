@@ -15,6 +15,13 @@ extern const uint32_t clinux_epoll_exclusive;
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC; `address` has room for `*length` bytes, which becomes the used length.
 int clinux_accept(int descriptor, void *address, unsigned int *length);
 
+/// A nonblocking pipe that holds up to `capacity` bytes, as far as the kernel grants it. Returns 0, or -1 with errno set.
+int clinux_open_pipe(int ends[2], int capacity);
+
+/// Moves up to `count` bytes from one descriptor to another, one of them a pipe, without a copy through the process.
+/// Returns the bytes moved, 0 at the end of the source, or -1 with errno set.
+long clinux_splice(int source, int target, size_t count);
+
 /// Names the calling thread; the kernel keeps 15 bytes.
 void clinux_name_thread(const char *name);
 

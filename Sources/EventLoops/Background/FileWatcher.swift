@@ -114,7 +114,8 @@ package final class FileWatcher: Sendable {
     var wanted: Set<String> = []
     for file in state.files { wanted.formUnion(WatchedFolders.folders(of: file)) }
     let mask =
-      IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF
+      // Not every write: a log that grows in the same folder would wake us each time.
+      IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF
       | IN_MOVE_SELF
     var watches: [CInt: String] = [:]
     for folder in wanted {

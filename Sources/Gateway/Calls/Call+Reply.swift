@@ -63,6 +63,16 @@ extension Call: AttemptOwner {
     }
   }
 
+  func pipe(for attempt: Attempt) -> SplicePipe? {
+    guard state == .passing, sentHead, tap?.watchesBody != true else { return nil }
+    return client?.pipeForBody()
+  }
+
+  func attempt(_ attempt: Attempt, piped count: Int) {
+    sentBytes += count
+    client?.pipeFilled()
+  }
+
   func attempt(_ attempt: Attempt, endedWith trailers: FieldBlock) {
     observeAttempt()
     switch state {
@@ -115,7 +125,15 @@ extension Call: AttemptOwner {
     let answer = worker.answer
     answer.removeAll()
     try face.encodeReply(self, payload, into: answer)
+    let size = answer.body.count
+    // Small ones may wait for their client uncounted, as what passes through does.
+    let isCounted = size > Watermark.high
+    if isCounted, !reserve(size) { return }
     send(answer)
+    if isCounted, let client {
+      reserved -= size
+      client.takeOver(reserved: size)
+    }
     finish()
   }
 

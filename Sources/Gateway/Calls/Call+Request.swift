@@ -45,6 +45,7 @@ extension Call {
     let request = UpstreamRequest()
     try backend.encodeRequest(self, payload, into: request)
     try checkBudget()
+    if let body = request.body, body.buffer.count > Watermark.high, !reserve(body.buffer.count) { return }
     state = .asked
     start(request, upstream: index)
   }

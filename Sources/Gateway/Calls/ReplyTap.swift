@@ -54,6 +54,11 @@ struct ReplyTap {
     }
   }
 
+  /// Whether the body's bytes have to be seen.
+  var watchesBody: Bool {
+    if case .status = watch { false } else { true }
+  }
+
   mutating func observe(_ bytes: Span<UInt8>) {
     switch watch {
     case .status: break

@@ -46,6 +46,16 @@ extension ClientConnection: ClientStream {
     scheduleFlush()
   }
 
+  func takeOver(reserved bytes: Int) {
+    reserved += bytes
+    if phase == .closed || output.isEmpty { releaseReserved() }
+  }
+
+  func releaseReserved() {
+    worker.shared.buffers.release(reserved)
+    reserved = 0
+  }
+
   func abort() {
     call = nil
     // An answer that ends with its connection would look whole.
@@ -89,19 +99,16 @@ extension ClientConnection: ClientStream {
   func flush() {
     isFlushing = false
     guard phase != .closed else { return }
-    if !output.isEmpty {
-      switch transport?.write(from: &output) ?? .closed {
-      case .transferred: lastProgress = worker.loop.now
-      case .wouldBlock: break
-      case .closed, .failed:
-        let call = call
-        self.call = nil
-        close()
-        call?.clientLeft()
-        return
-      }
+    do throws(TransportError) {
+      if try flushPipe(), !output.isEmpty { try writeOutput() }
+    } catch {
+      let call = call
+      self.call = nil
+      close()
+      call?.clientLeft()
+      return
     }
-    let blocked = !output.isEmpty
+    let blocked = !output.isEmpty || pipe != nil
     if blocked != wantsWritable {
       wantsWritable = blocked
       updateInterest()
@@ -117,11 +124,21 @@ extension ClientConnection: ClientStream {
     }
     guard phase != .closed else { return }
     // Asked anew: room at the client may have brought more.
-    if output.isEmpty {
+    if output.isEmpty, pipe == nil {
       worker.recycle(&output)
+      releaseReserved()
       if phase == .discard { finishWriting() }
     }
     if !input.isEmpty { process() }
+  }
+
+  private func writeOutput() throws(TransportError) {
+    switch transport?.write(from: &output) ?? .closed {
+    case .transferred: lastProgress = worker.loop.now
+    case .wouldBlock: break
+    case .closed: throw TransportError.system(SystemError(call: "send", code: 0))
+    case .failed(let error): throw error
+    }
   }
 
   private func finishWriting() {

@@ -36,6 +36,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   var input = ByteBuffer()
   var output = ByteBuffer()
+  /// Body bytes that go before what is in the output.
+  var pipe: SplicePipe?
   /// Nil while the connection is idle.
   var incoming: IncomingRequest?
   var call: Call?
@@ -54,6 +56,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   var answerFraming = BodyFraming.none
   var suppressesBody = false
   var closesAfterAnswer = false
+  /// Bytes of the budget that the output takes.
+  var reserved = 0
   var sentHead = false
   /// Whether more is to be expected of a client that was refused.
   var lingers = false
@@ -128,8 +132,10 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     if let registration { worker.loop.deregister(registration) }
     registration = nil
     transport = nil
+    pipe = nil
     worker.discard(&input)
     worker.discard(&output)
+    releaseReserved()
     // Not back to the pool: who closes may still be reading from it.
     incoming = nil
     worker.closed(self)

@@ -25,10 +25,21 @@ protocol ClientStream: AnyObject {
   /// Takes and consumes the first `count` bytes of the buffer.
   func sendBody(_ buffer: inout ByteBuffer, _ count: Int)
   func sendEnd(trailers: FieldBlock?)
+  /// A pipe through which the rest of a long body may come, in place of ``sendBody(_:_:)``; nil when it may not. It must
+  /// be empty of what others put in, and ``pipeFilled()`` says that there is something in it.
+  func pipeForBody() -> SplicePipe?
+  func pipeFilled()
+  /// Takes over bytes of the budget (`limits.buffers`): they are released when what was sent has left.
+  func takeOver(reserved bytes: Int)
   /// From now on bytes pass as they are, both ways.
   func becomeTunnel()
   /// Ends the exchange so that the client sees that the answer is not whole.
   func abort()
   /// The call is over and everything is sent.
   func callEnded()
+}
+
+extension ClientStream {
+  func pipeForBody() -> SplicePipe? { nil }
+  func pipeFilled() {}
 }

@@ -62,6 +62,15 @@ struct Transport: ~Copyable {
   /// Whether the next read has something to tell without the socket, so that no readiness will announce it.
   var hasUnread: Bool { secure?.hasUnread ?? false }
 
+  /// Moves bytes into a pipe, from which another transport takes them; see ``SplicePipe``.
+  mutating func splice(into pipe: SplicePipe, limit: Int) -> Outcome { Outcome(pipe.fill(from: socket, limit: limit)) }
+
+  /// Sends what is in a pipe, as far as it goes.
+  mutating func send(from pipe: SplicePipe) -> Outcome { Outcome(pipe.drain(into: socket)) }
+
+  /// Whether bytes may go through a pipe: nothing has to be done to them on the way.
+  var isSpliceable: Bool { secure == nil }
+
   /// Nothing more will be sent; the peer may still send.
   mutating func shutdownWriting() {
     secure?.end(socket)

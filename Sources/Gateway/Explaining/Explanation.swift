@@ -203,6 +203,7 @@ final class ExplainedClient: ClientStream {
   }
 
   func sendEnd(trailers: FieldBlock?) {}
+  func takeOver(reserved bytes: Int) {}
   func becomeTunnel() {}
   func abort() {}
   func callEnded() {}

@@ -30,6 +30,17 @@ extension Worker {
     buffer = bulkBuffers.take()
   }
 
+  /// Pipes that are kept for the next long bodies, each of two descriptors.
+  private static let maximumSparePipes = 4
+
+  /// Nil when the process has no descriptors left: then bytes go the usual way.
+  func takePipe() -> SplicePipe? { sparePipes.popLast() ?? (try? SplicePipe()) }
+
+  /// Takes an empty pipe back.
+  func give(_ pipe: SplicePipe) {
+    if pipe.isEmpty, sparePipes.count < Self.maximumSparePipes { sparePipes.append(pipe) }
+  }
+
   /// Requests that are kept for the next ones.
   private static let maximumSpareRequests = 64
 

@@ -31,6 +31,7 @@ final class Worker {
   var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
   var bulkLent = 0
   var spareIncoming: [IncomingRequest] = []
+  var sparePipes: [SplicePipe] = []
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
   init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {

@@ -111,7 +111,9 @@ final class RunningGateway: Sendable {
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
-    shared.metrics.registry.onScrape { [shared] in
+    shared.metrics.registry.onScrape { [weak shared] in
+      // The registry is part of what it would hold.
+      guard let shared else { return }
       shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
       shared.accessLogs.report()
     }

@@ -79,13 +79,12 @@ final class Router {
   private func meetsRouteWhenNormalized(
     _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
   ) -> Bool {
-    variant.removeAll()
+    for group in snapshot.groups where group.serves(authority) {
+      if group.trie.describesVariant(of: path, scratch: &variant) { return true }
+    }
     guard PathVariants.normalized(path, into: &variant) else { return false }
     return variant.withSpan { normal in
-      for group in snapshot.groups where group.serves(authority) {
-        if group.procedures.route(for: normal) != nil || group.trie.describes(normal) { return true }
-      }
-      return false
+      snapshot.groups.contains { $0.serves(authority) && $0.procedures.route(for: normal) != nil }
     }
   }
 }

@@ -60,9 +60,13 @@ struct SnapshotCompiler {
     configuration.upstreams.firstIndex { $0.name == reference.name }
   }
 
+  /// How many times `limits.message` the JSON of a message may be: names, numbers and unset members in text.
+  private static let maximumGrowth = 8
+
   private mutating func codec(_ profile: JSONProfile, _ schema: Schema) -> JSONCodec {
     if let known = codecs[profile] { return known }
-    let codec = JSONCodec(schema: schema, profile: profile)
+    let codec = JSONCodec(
+      schema: schema, profile: profile, maximumOutput: configuration.limits.message * Self.maximumGrowth)
     codecs[profile] = codec
     return codec
   }
@@ -179,7 +183,8 @@ struct SnapshotCompiler {
       binding.ignoredQuery = settings.query.ignore
       return try RESTBinding.compile(rule: rule, method: method, schema: schema, codec: codec, settings: binding)
     } catch {
-      report(position, "\(procedure): the rule \(rule.method) \(rule.path) is wrong: \(error.message)")
+      let column = error.column.map { " at column \($0)" } ?? ""
+      report(position, "\(procedure): the rule \(rule.method) \(rule.path) is wrong\(column): \(error.message)")
       return nil
     }
   }

@@ -1,4 +1,5 @@
 import Bytes
+import EventLoops
 import HTTP1
 import HTTPModel
 
@@ -14,10 +15,19 @@ protocol AttemptOwner: AnyObject {
   func attempt(_ attempt: Attempt, endedWith trailers: FieldBlock)
   /// There will be no more; the attempt is over.
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure)
+  /// A pipe for the rest of a long body that nobody has to see; nil when its bytes must come as bytes.
+  func pipe(for attempt: Attempt) -> SplicePipe?
+  /// So many body bytes were put into the pipe.
+  func attempt(_ attempt: Attempt, piped count: Int)
   /// The upstream takes no more for now.
   func attemptCongested(_ attempt: Attempt)
   /// What was streamed has left; more may follow.
   func attemptDrained(_ attempt: Attempt)
+}
+
+extension AttemptOwner {
+  func pipe(for attempt: Attempt) -> SplicePipe? { nil }
+  func attempt(_ attempt: Attempt, piped count: Int) {}
 }
 
 /// One exchange with one upstream: a first try, a retry, or a shadow.
@@ -164,6 +174,8 @@ final class Attempt {
     connection = nil
   }
 
+  var pipe: SplicePipe? { owner?.pipe(for: self) }
+  func piped(_ count: Int) { owner?.attempt(self, piped: count) }
   func congested() { owner?.attemptCongested(self) }
   func drained() { owner?.attemptDrained(self) }
 }

@@ -35,7 +35,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   /// Whether an exchange was over it before the present one.
   private(set) var wasReused = false
 
-  private var input = ByteBuffer()
+  var input = ByteBuffer()
   private var output = ByteBuffer()
   private var parser: ResponseHeadParser
   private var reader: BodyReader
@@ -52,9 +52,11 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
   private var isProcessing = false
   /// Whether the last read brought so much that the next one gets a big buffer.
   private var isBulk = false
+  /// Whether the present body goes through a pipe.
+  private var isSplicing = false
   private var wasCongested = false
   /// Whether the socket is open, and only the TLS handshake is missing.
-  private var isConnected = false
+  var isConnected = false
   /// Interim answers (1xx) that one exchange may have: each may be as large as a head, and no window holds them back.
   private static let maximumInterimAnswers = 32
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
@@ -97,6 +99,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     hasSent = false
     interimAnswers = 0
     isPersistent = true
+    isBulk = false
+    isSplicing = false
     let request = attempt.request
     request.target.withSpan { target in
       if request.authority.isEmpty {
@@ -192,45 +196,16 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     }
   }
 
-  /// Whether there is nothing for HTTP: a session may speak for itself (tickets, new keys) while nothing is asked.
-  private func staysIdle() -> Bool {
-    worker.lendBuffer(to: &input)
-    defer { worker.discard(&input) }
-    if case .wouldBlock? = transport?.read(into: &input, room: worker.readRoom) { return true }
-    return false
-  }
-
-  private func finishConnecting() {
-    if !isConnected {
-      if let error = transport?.takeError() {
-        endpoint.connectFailed()
-        fail(.connect, error.reason)
-        return
-      }
-      isConnected = true
-    }
-    guard let registration, let opening = transport?.open() else { return }
-    switch opening {
-    case .reads: worker.loop.change(registration, to: [.readable])
-    case .writes: worker.loop.change(registration, to: [.writable])
-    case .failed(let error):
-      endpoint.handshakeEnded(error)
-      endpoint.connectFailed()
-      fail(.connect, "\(error)")
-    case .done:
-      endpoint.handshakeEnded(nil)
-      opened()
-    }
-  }
-
-  private func opened() {
+  /// The connection can be asked.
+  func opened() {
     timer.cancel()
     state = .active
     updateInterest()
     writeRequest()
   }
 
-  private func readOnce() {
+  func readOnce() {
+    if spliceOnce() { return }
     if isBulk { worker.lendBulkBuffer(to: &input) } else { worker.lendBuffer(to: &input) }
     let outcome = transport?.read(into: &input, room: worker.readRoom) ?? .closed
     switch outcome {
@@ -248,9 +223,25 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing {
     }
   }
 
-  /// Reads the end of a session that came behind its last data: nothing will announce it.
-  func readEnd() {
-    if state == .active, attempt != nil, !readsPaused, transport?.hasUnread == true { readOnce() }
+  /// What is left of a body for which a pipe is worth its system calls.
+  private static let spliceMinimum = 256 << 10
+
+  /// Moves body bytes towards the client inside the kernel, if they may go so; false when they must be read.
+  private func spliceOnce() -> Bool {
+    guard phase == .body, input.isEmpty, transport?.isSpliceable == true, let left = reader.remainingLength,
+      left >= Self.spliceMinimum || isSplicing, let attempt, let pipe = attempt.pipe
+    else { return false }
+    switch transport?.splice(into: pipe, limit: min(left, SplicePipe.capacity)) ?? .closed {
+    case .transferred(let count):
+      isSplicing = true
+      reader.skip(count)
+      attempt.piped(count)
+      if reader.isComplete { process() }
+    case .wouldBlock: break
+    case .closed: inputClosed()
+    case .failed(let error): fail(.closed, "reading: \(error)")
+    }
+    return true
   }
 
   private func inputClosed() {

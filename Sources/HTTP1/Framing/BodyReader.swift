@@ -45,6 +45,17 @@ package struct BodyReader {
     if case .done = state { true } else { false }
   }
 
+  /// Bytes that are still to come of a body with a length; nil for other framings.
+  package var remainingLength: Int? {
+    if case .length(let remaining) = state { remaining } else { nil }
+  }
+
+  /// Says that so many bytes of a body with a length went another way, past the input. At most what remains.
+  package mutating func skip(_ count: Int) {
+    guard case .length(let remaining) = state, count > 0 else { return }
+    state = count >= remaining ? .done : .length(remaining: remaining - count)
+  }
+
   /// The next piece of the body.
   ///
   /// Chunk lines are consumed as they are read. Trailer fields land in `trailers` before `end`; those that have no

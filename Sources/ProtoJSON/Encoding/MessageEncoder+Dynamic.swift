@@ -4,7 +4,9 @@ import ProtobufSchema
 /// `Struct`, `Value` and `ListValue`: JSON inside protobuf.
 extension MessageEncoder {
   /// The records of a message in order of the careful run; the bytes as they are in the first.
-  private func ordered(_ plan: Int32, _ source: WireReader, into buffer: inout ByteBuffer) throws(Fault) -> Bool {
+  private mutating func ordered(_ plan: Int32, _ source: WireReader, into buffer: inout ByteBuffer) throws(Fault)
+    -> Bool
+  {
     guard isCareful, plan >= 0, !isInOrder(Int(plan), source) else { return false }
     try order(Int(plan), source, into: &buffer)
     return true

@@ -22,6 +22,7 @@ extension MessageEncoder {
       } catch {
         throw error.path.hasPrefix("value") || error.path.isEmpty ? error.inside(label(field)) : error
       }
+      try checkSize(output, reader.offset)
       guard try isAnotherEntry(field, &reader) else { break }
     }
     output.append(UInt8(ascii: "}"))

@@ -71,6 +71,7 @@ extension MessageEncoder {
         while !packed.isAtEnd {
           if output.count != empty { output.append(UInt8(ascii: ",")) }
           scalar(try raw(field.wireType, &packed), field, into: &output)
+          try checkSize(output, packed.offset)
         }
       } else if tag.type == field.wireType {
         if output.count != empty { output.append(UInt8(ascii: ",")) }
@@ -79,6 +80,7 @@ extension MessageEncoder {
         // Another wire type under this number is an unknown field.
         do { try reader.skip(tag) } catch { throw malformed(error) }
       }
+      try checkSize(output, reader.offset)
       index &+= 1
       guard reader.isNext(field.number) else { break }
       do { tag = try reader.readTag() } catch { throw malformed(error) }

@@ -39,7 +39,7 @@ extension MessageEncoder {
   /// oneof, the last entry of a map key. Unknown fields are left out.
   ///
   /// - Parameter only: the one field to keep; nil for all.
-  func order(
+  mutating func order(
     _ message: Int, _ source: WireReader, only: FieldPlan? = nil, into output: inout ByteBuffer
   ) throws(Fault) {
     let plan = tables.messages[message]
@@ -74,6 +74,11 @@ extension MessageEncoder {
       }
     } catch {
       throw malformed(error)
+    }
+    // Each level of a message that is scattered all the way down copies all that is inside of it.
+    ordered &+= source.limit &- source.offset
+    guard ordered <= maximumCount else {
+      throw Fault(.range, at: source.offset, "fields in one place each expected in a message of this size and depth")
     }
     for (index, group) in records.enumerated() where !group.isEmpty {
       if let only, Int(only.index) != index { continue }

@@ -11,20 +11,26 @@ struct MessageEncoder: ~Escapable {
   let schema: Schema
   let profile: JSONProfile
   let maximumDepth: Int
+  /// Bytes of the output beyond which it is not written on.
+  let maximumCount: Int
   /// Field paths to leave out.
   let omitting: [[Int]]
   let isCareful: Bool
   private(set) var isScattered = false
   var depth = 0
+  /// Bytes that were put in order.
+  var ordered = 0
 
   @_lifetime(copy tables)
   init(
-    tables: TableView, schema: Schema, profile: JSONProfile, maximumDepth: Int, omitting: [[Int]], isCareful: Bool
+    tables: TableView, schema: Schema, profile: JSONProfile, maximumDepth: Int, maximumCount: Int,
+    omitting: [[Int]], isCareful: Bool
   ) {
     self.tables = tables
     self.schema = schema
     self.profile = profile
     self.maximumDepth = maximumDepth
+    self.maximumCount = maximumCount
     self.omitting = omitting
     self.isCareful = isCareful
   }
@@ -42,6 +48,12 @@ struct MessageEncoder: ~Escapable {
     guard depth <= maximumDepth else { throw Fault(.depth, at: offset, "at most \(maximumDepth) levels of messages") }
   }
 
+  /// Few bytes can name many values with long names: what they become is bounded too.
+  @inline(__always)
+  func checkSize(_ output: borrowing ByteBuffer, _ offset: Int) throws(Fault) {
+    guard output.count <= maximumCount else { throw Fault(.range, at: offset, "less JSON than this expected") }
+  }
+
   // MARK: Messages
 
   /// Writes a message of any type: an object, or the form of a well-known type.
@@ -51,6 +63,7 @@ struct MessageEncoder: ~Escapable {
     // A `Value` is no level of its own in JSON: what is in it is.
     let isLevel = kind != .value
     if isLevel { try descend(reader.offset) }
+    try checkSize(output, reader.offset)
     if kind == .message || kind == .group {
       let start = output.count
       try members(message, reader, omit: omit, level: level, into: &output)

@@ -11,7 +11,8 @@ struct TextWriter: ~Escapable {
     profile.int64AsNumber = true
     profile.enumsAsNumbers = false
     encoder = MessageEncoder(
-      tables: tables, schema: schema, profile: profile, maximumDepth: 1, omitting: [], isCareful: false)
+      tables: tables, schema: schema, profile: profile, maximumDepth: 1, maximumCount: .max, omitting: [],
+      isCareful: false)
   }
 
   func value(_ field: FieldPlan, _ payload: Span<UInt8>, into output: inout ByteBuffer) throws(Fault) {

@@ -1,3 +1,4 @@
+import HTTPModel
 package import RPC
 
 /// What HTTP statuses mean where they come from a REST backend, or go to a REST caller.
@@ -37,25 +38,7 @@ package enum StatusTable {
 
   /// The title of a problem (RFC 9457 section 4.2.1: for `about:blank` the status's phrase).
   static func title(of status: Int) -> String {
-    switch status {
-    case 400: "Bad Request"
-    case 401: "Unauthorized"
-    case 403: "Forbidden"
-    case 404: "Not Found"
-    case 405: "Method Not Allowed"
-    case 409: "Conflict"
-    case 413: "Content Too Large"
-    case 414: "URI Too Long"
-    case 415: "Unsupported Media Type"
-    case 429: "Too Many Requests"
-    case 431: "Request Header Fields Too Large"
-    case 499: "Client Closed Request"
-    case 500: "Internal Server Error"
-    case 501: "Not Implemented"
-    case 502: "Bad Gateway"
-    case 503: "Service Unavailable"
-    case 504: "Gateway Timeout"
-    default: "Error"
-    }
+    let phrase = ReasonPhrase.of(status)
+    return phrase.utf8CodeUnitCount == 0 ? "Error" : "\(phrase)"
   }
 }

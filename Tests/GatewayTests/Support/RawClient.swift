@@ -43,7 +43,11 @@ final class RawClient {
         connect(made, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    try #require(connected == 0)
+    if connected != 0 { throw NoConnection(code: errno) }
+  }
+
+  struct NoConnection: Error {
+    let code: CInt
   }
 
   /// Takes over a connected descriptor.

@@ -7,9 +7,13 @@ final class ScriptedUpstream {
   private let descriptor: CInt
   let port: UInt16
 
-  init() throws {
+  /// - Parameter receiveBuffer: bytes that the kernel keeps of what is not read; nil: its own choice.
+  init(receiveBuffer: CInt? = nil) throws {
     descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     try #require(descriptor >= 0)
+    if var size = receiveBuffer {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+    }
     var kernel = sockaddr_in()
     kernel.sin_family = sa_family_t(AF_INET)
     kernel.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -45,5 +49,16 @@ final class ScriptedUpstream {
   func isAsked(within milliseconds: CInt = 0) -> Bool {
     var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&interest, 1, milliseconds) == 1
+  }
+}
+
+/// A port that was free a moment ago.
+struct RawListenerPort {
+  let port: UInt16
+
+  init() throws { port = try ScriptedUpstream().port }
+
+  var address: SocketAddress {
+    get throws { try #require(SocketAddress(host: "127.0.0.1", port: port)) }
   }
 }

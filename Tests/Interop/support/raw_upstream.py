@@ -32,7 +32,7 @@ class RawUpstream:
     def _run(self, connection):
         try:
             self.handle(connection)
-        except OSError:
+        except (OSError, EOFError):
             pass
         finally:
             connection.close()

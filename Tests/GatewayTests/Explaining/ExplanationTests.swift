@@ -1,0 +1,80 @@
+import Testing
+
+@testable import Gateway
+
+/// What `turnout explain` says; nobody is called.
+@Suite struct ExplanationTests {
+  private func explain(
+    _ settings: [String], _ method: String, _ target: String, _ fields: [(name: String, value: String)] = [],
+    body: String? = nil, more: String = ""
+  ) throws -> String {
+    let snapshot = try #require(try Compiled(text: try Compiled(settings).text + more).snapshot)
+    let request = ExplainedRequest(method: method, target: target, fields: fields, body: body.map { Array($0.utf8) })
+    return try Explanation.explain(request, in: snapshot).get()
+  }
+
+  /// The line begins with the label, and holds the rest somewhere.
+  private func has(_ text: String, _ label: String, _ rest: String) -> Bool {
+    text.split(separator: "\n").contains { line in
+      (label.isEmpty ? line.hasPrefix(" ") : line.hasPrefix("\(label) ")) && line.contains(rest)
+    }
+  }
+
+  @Test func aTranslatedCall() throws {
+    let text = try explain(
+      ["stage: rpc"], "GET", "/v1/crates/a%20b", [("authorization", "Bearer s3cr3t"), ("x-tenant", "t1")])
+    #expect(has(text, "request", "GET /v1/crates/a%20b"))
+    #expect(has(text, "route", "depot.v1.CrateService/Get"))
+    #expect(has(text, "face", "rest, GET /v1/crates/{id}"))
+    #expect(has(text, "value", "id = \"a b\" from the path"))
+    #expect(has(text, "stage", "rpc: the rpc side answers"))
+    #expect(has(text, "upstream", "depot (connect) at http://127.0.0.1:2"))
+    #expect(has(text, "sent", "POST /depot.v1.CrateService/Get"))
+    #expect(has(text, "", "x-tenant: t1"))
+    #expect(has(text, "", "authorization: (hidden)"))
+    #expect(!text.contains("s3cr3t"))
+    #expect(has(text, "body", #"{"id":"a b"}"#))
+  }
+
+  @Test func aCallThatPasses() throws {
+    let text = try explain([], "POST", "/v1/crates", body: #"{"id":"7"}"#)
+    #expect(has(text, "sent", "POST /v1/crates"))
+    #expect(has(text, "upstream", "legacy (rest) at http://127.0.0.1:1"))
+    #expect(has(text, "", "the body as it is"))
+  }
+
+  @Test func aConnectCallBeforeARESTBackend() throws {
+    let text = try explain([], "POST", "/depot.v1.CrateService/Seal", body: #"{"id":"7"}"#)
+    #expect(has(text, "face", "connect, /depot.v1.CrateService/Seal"))
+    #expect(has(text, "sent", "POST /v1/crates/7:seal"))
+  }
+
+  @Test func whatIsRefused() throws {
+    let query = try explain(["stage: rpc"], "GET", "/v1/crates/7?nope=1")
+    #expect(has(query, "answer", "400, no upstream is asked"))
+    #expect(has(query, "body", "nope"))
+    #expect(!has(query, "sent", ""))
+    #expect(has(try explain([], "GET", "/elsewhere"), "answer", "404, no upstream is asked"))
+    #expect(has(try explain([], "GET", "/elsewhere"), "route", "none"))
+    #expect(has(try explain([], "GET", "/elsewhere", more: "fallback: legacy\n"), "sent", "GET /elsewhere"))
+    #expect(has(try explain([], "GET", "no-slash"), "answer", "400"))
+    #expect(has(try explain(["stage: rpc"], "POST", "/v1/crates", body: "{"), "answer", "400"))
+  }
+
+  @Test func aCopyIsNotSent() throws {
+    let rpc = try ScriptedUpstream()
+    let text = try Compiled(["methods: { Get: { stage: shadow } }"]).text.replacing(
+      "http://127.0.0.1:2", with: rpc.endpoint)
+    let snapshot = try #require(try Compiled(text: text).snapshot)
+    let said = try Explanation.explain(ExplainedRequest(method: "GET", target: "/v1/crates/7"), in: snapshot).get()
+    #expect(has(said, "stage", "shadow: the rest side answers"))
+    #expect(has(said, "sent", "GET /v1/crates/7"))
+    #expect(!rpc.isAsked(within: 100))
+  }
+
+  @Test func controlBytesAreEscaped() throws {
+    let text = try explain([], "GET", "/v1/crates/a%1B%5B31m%0Ab")
+    #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\n" })
+    #expect(has(text, "value", "a\\u{1b}[31m\\nb"))
+  }
+}

@@ -1,0 +1,111 @@
+import Testing
+
+@testable import Gateway
+
+/// The copy of a call in stage shadow.
+@Suite struct ShadowTests {
+  private let shadowed = ["methods: { Get: { stage: shadow } }"]
+
+  @Test func outlivesTheCallerAndIsCounted() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed))
+    var client: RawClient? = try gateway.client()
+    client?.request("GET", "/v1/crates/7")
+    let backend = try rest.accept()
+    let copy = try rpc.accept()
+    #expect(try backend.receiveMessage().startLine == "GET /v1/crates/7 HTTP/1.1")
+    let asked = try copy.receiveMessage()
+    #expect(asked.startLine == "POST /depot.v1.CrateService/Get HTTP/1.1")
+    #expect(asked.text == #"{"id":"7"}"#)
+    backend.answer(json: #"{"id":"rest"}"#)
+    #expect(try client?.receiveMessage().text == #"{"id":"rest"}"#)
+    client = nil
+    try gateway.waitUntil { worker in worker.connections.allSatisfy { $0 == nil } }
+    #expect(try gateway.onLoop { $0.shadows.count } == 1)
+    #expect(gateway.metric("turnout_shadow_total") == 0)
+    copy.answer(json: #"{"id":"rpc"}"#)
+    gateway.waitFor("turnout_shadow_total", "outcome=\"answered\"", toBe: 1)
+    #expect(try gateway.onLoop { $0.shadows.isEmpty })
+    #expect(gateway.metric("turnout_shadow_total") == 1)
+    // The copy is no call.
+    #expect(gateway.metric("turnout_requests_total") == 1)
+    #expect(gateway.metric("turnout_requests_total", "side=\"rest\"", "stage=\"shadow\"") == 1)
+  }
+
+  /// The caller's leaving cancels the attempt that answers, and that one alone.
+  @Test func goesOnWhenTheCallIsCancelled() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed))
+    var client: RawClient? = try gateway.client()
+    client?.request("GET", "/v1/crates/7")
+    let backend = try rest.accept()
+    let copy = try rpc.accept()
+    client = nil
+    #expect(backend.waitForEnd() == .closed)
+    _ = try copy.receiveMessage()
+    copy.answer(json: "{}")
+    gateway.waitFor("turnout_shadow_total", "outcome=\"answered\"", toBe: 1)
+  }
+
+  @Test func delaysAndSpoilsNothing() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed))
+    let client = try gateway.client()
+    var backend: RawClient?
+    var copies: [RawClient] = []
+    for number in 1...3 {
+      // No copy is answered, and the calls are.
+      client.request("GET", "/v1/crates/\(number)")
+      if backend == nil { backend = try rest.accept() }
+      _ = try backend?.receiveMessage()
+      copies.append(try rpc.accept())
+      backend?.answer(json: "{}")
+      #expect(try client.receiveMessage().text == "{}")
+    }
+    #expect(try gateway.onLoop { $0.shadows.count } == 3)
+    copies.removeAll()
+    gateway.waitFor("turnout_shadow_total", "outcome=\"error\"", toBe: 3)
+    #expect(gateway.metric("turnout_requests_total", "code=\"ok\"") == 3)
+  }
+
+  @Test func anErrorOfTheOtherSideIsCounted() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed))
+    let client = try gateway.client()
+    client.request("GET", "/v1/crates/7")
+    let (backend, copy) = (try rest.accept(), try rpc.accept())
+    _ = try copy.receiveMessage()
+    copy.answer(404, json: #"{"code":"not_found"}"#)
+    gateway.waitFor("turnout_shadow_total", "outcome=\"error\"", toBe: 1)
+    _ = try backend.receiveMessage()
+    backend.answer(json: "{}")
+    #expect(try client.receiveMessage().status == 200)
+  }
+
+  /// What the flip would break is an error of the copy, and nothing to the caller.
+  @Test func aCallThatTranslationRefuses() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed))
+    let client = try gateway.client()
+    client.request("GET", "/v1/crates/7?unknown=1")
+    let backend = try rest.accept()
+    #expect(try backend.receiveMessage().startLine == "GET /v1/crates/7?unknown=1 HTTP/1.1")
+    backend.answer(json: "{}")
+    #expect(try client.receiveMessage().status == 200)
+    #expect(gateway.metric("turnout_shadow_total", "outcome=\"error\"") == 1)
+    #expect(!rpc.isAsked())
+  }
+
+  @Test func aCallWithABodyIsSkipped() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, ["stage: shadow"]))
+    let client = try gateway.client()
+    client.request("POST", "/v1/crates", body: "{}")
+    let backend = try rest.accept()
+    _ = try backend.receiveMessage()
+    backend.answer(json: "{}")
+    #expect(try client.receiveMessage().status == 200)
+    #expect(gateway.metric("turnout_shadow_total", "outcome=\"skipped\"") == 1)
+    #expect(!rpc.isAsked())
+  }
+}
