@@ -109,7 +109,7 @@ struct SecurityCompiler {
   private mutating func report(
     _ file: FileReference, _ what: String, _ reason: String, cure: String = "", severity: Diagnostic.Severity = .error
   ) {
-    let shown = file.isSecret || file.path.isEmpty ? "the \(what)" : "the \(what) \(quoted(file.path))"
+    let shown = file.isSecret || file.path.isEmpty ? "the \(what)" : "the \(what) \(file.path)"
     let verb = severity == .error ? "\(shown) cannot be used" : shown
     diagnostics.append(Diagnostic(severity: severity, at: file.position, "\(verb): \(reason)", cure: cure))
   }

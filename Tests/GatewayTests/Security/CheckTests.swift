@@ -40,10 +40,10 @@ import TransportSecurityTestSupport
     let junk = try authority.write("junk", to: "junk.pem")
     #expect(
       try check("certificate: \(a.certificate), key: \(b.key), client_ca: \(junk)", upstream: "ca: /nowhere.pem") == [
-        "1: error: the key `\(b.key)` cannot be used: it is not the key of the certificate in \(a.certificate); "
+        "1: error: the key \(b.key) cannot be used: it is not the key of the certificate in \(a.certificate); "
           + "name the key that the certificate was made for",
-        "1: error: the client CA `\(junk)` cannot be used: it holds no PEM certificate",
-        "2: error: the CA `/nowhere.pem` cannot be used: it cannot be read: no such file or directory",
+        "1: error: the client CA \(junk) cannot be used: it holds no PEM certificate",
+        "2: error: the CA /nowhere.pem cannot be used: it cannot be read: no such file or directory",
       ])
   }
 
@@ -51,7 +51,7 @@ import TransportSecurityTestSupport
     let files = try authority.issue("a", for: ["DNS:a.test"], validity: -7200 ... -3600)
     let found = try check("certificate: \(files.certificate), key: \(files.key)")
     #expect(found.count == 1)
-    let expected = "1: warning: the certificate `\(files.certificate)`: its certificate is out of time"
+    let expected = "1: warning: the certificate \(files.certificate): its certificate is out of time"
     #expect(found.first?.hasPrefix(expected) == true)
   }
 

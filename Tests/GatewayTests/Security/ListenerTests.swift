@@ -253,7 +253,7 @@ import TransportSecurityTestSupport
     }
     #expect(
       diagnostics.map(\.what) == [
-        "the certificate `\(files.certificate)` cannot be used: it holds no PEM certificate"
+        "the certificate \(files.certificate) cannot be used: it holds no PEM certificate"
       ])
   }
 }
