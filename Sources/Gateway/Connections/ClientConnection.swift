@@ -143,7 +143,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
 
   func updateInterest() {
     guard let registration else { return }
-    var interest: Readiness = readsPaused ? [] : [.readable]
+    var interest: Readiness = readsPaused ? [] : .readable
     if wantsWritable { interest.insert(.writable) }
     worker.loop.change(registration, to: interest)
   }

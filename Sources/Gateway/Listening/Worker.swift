@@ -70,6 +70,7 @@ final class Worker {
     }
     for (identity, pool) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
+      pool.isRetired = true
       pool.closeIdle()
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
@@ -89,9 +90,6 @@ final class Worker {
     endpoints[identity] = pool
     return pool
   }
-
-  /// Whether a reload has taken the endpoint out, so that its connections are not kept.
-  func isRetired(_ pool: EndpointPool) -> Bool { isDraining || endpoints[pool.identity] !== pool }
 
   func open(_ listener: ListenerState) {
     guard !isDraining, acceptors[ObjectIdentifier(listener)] == nil else { return }

@@ -26,6 +26,8 @@ final class EndpointPool {
   private var maxConnections: Int
   private let metrics: UpstreamMetrics
 
+  /// Set when a reload has taken the endpoint out: its connections are not kept.
+  var isRetired = false
   private var idle: [UpstreamConnection] = []
   private var open: [ObjectIdentifier: UpstreamConnection] = [:]
   private var waiting: [Attempt] = []
@@ -176,7 +178,7 @@ final class EndpointPool {
       return
     }
     metrics.active.add(-1)
-    guard idle.count < maxIdle, !worker.isRetired(self) else {
+    guard idle.count < maxIdle, !isRetired, !worker.isDraining else {
       metrics.active.add(1)
       connection.closeSurplus()
       return

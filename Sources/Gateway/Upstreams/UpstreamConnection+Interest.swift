@@ -34,7 +34,7 @@ extension UpstreamConnection {
 
   func updateInterest() {
     guard let registration else { return }
-    var interest: Readiness = readsPaused ? [] : [.readable]
+    var interest: Readiness = readsPaused ? [] : .readable
     if wantsWritable { interest.insert(.writable) }
     worker.loop.change(registration, to: interest)
   }
