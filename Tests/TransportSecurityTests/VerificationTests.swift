@@ -30,6 +30,15 @@ import TransportSecurityTestSupport
     #expect(try fault(ClientContext(), authority.server()).client?.kind == .certificate)
   }
 
+  @Test func aCertificateCanBeTrustedByItself() throws {
+    let files = try authority.issue("pinned", for: ["DNS:a.example"])
+    let server = try ServerContext(
+      identities: [Identity.load(certificate: files.certificate, key: files.key)], protocols: [], tickets: TicketKeys())
+    let pinned = try ClientContext(trust: .authorities(Certificate.load(path: files.certificate)))
+    #expect(try fault(pinned, server).client == nil)
+    #expect(try fault(pinned, authority.server()).client?.kind == .certificate)
+  }
+
   @Test func anAuthorityOfTheSameNameIsRefused() throws {
     let faults = try fault(TestAuthority().client(), authority.server())
     #expect(faults.client?.kind == .certificate)

@@ -70,6 +70,9 @@ final class ClientHandshake: ReadinessHandler {
     worker.metrics.tlsHandshakes.child([listener.socket.address.text, outcome]).add(1, shard: worker.index)
   }
 
+  /// The process is to end: a client that is about to ask gets its answer, one that says nothing is not waited for.
+  func drain() { timer.schedule(after: min(worker.timeouts.handshake, .seconds(1))) }
+
   /// The process ends, or the client is given up.
   func close() {
     guard leave() != nil else { return }

@@ -218,6 +218,7 @@ final class Worker {
     isDraining = true
     for pool in endpoints.values { pool.closeIdle() }
     for connection in connections { connection?.drain() }
+    for handshake in handshakes.values { handshake.drain() }
     drainTimer.schedule(after: time)
     endIfDrained()
   }

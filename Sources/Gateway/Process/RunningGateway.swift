@@ -181,8 +181,9 @@ final class RunningGateway: Sendable {
     changes.sync {
       let outcome = reloadNow()
       switch outcome {
-      case .ok:
+      case .ok(let warnings):
         shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
+        for warning in warnings { shared.log.write(.warning, "\(warning)") }
         shared.log.write(.info, "reloaded (\(reason))")
       case .failed(let diagnostics):
         shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
@@ -199,6 +200,8 @@ final class RunningGateway: Sendable {
     guard let configuration else { return .failed(faults) }
     let position = SourcePosition(file: configPath, line: 1, column: 1)
     if isDraining { return .failed([Diagnostic(at: position, "the gateway is draining")]) }
+    // Whatever comes of it: the cure of a fault may be a change of one of these.
+    watchFiles(configuration)
     let (snapshot, more) = Self.compile(configuration, shared, interceptors, generation: old.generation + 1)
     guard let snapshot else { return .failed(faults + more) }
     let known = state.withLock { $0.listeners }
@@ -237,7 +240,6 @@ final class RunningGateway: Sendable {
         for listener in closed { worker.close(listener) }
       }
     }
-    watchFiles(snapshot.configuration)
   }
 
   private func publishStages(_ snapshot: Snapshot) {
@@ -263,7 +265,6 @@ final class RunningGateway: Sendable {
     if old.admin != new.admin || old.probes != new.probes {
       warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
     }
-    for warning in warnings { shared.log.write(.warning, "\(warning)") }
     return warnings
   }
 

@@ -4,7 +4,6 @@ import Dispatch
 import EventLoops
 import Glibc
 import REST
-import TransportSecurity
 
 /// The gateway as the command line knows it.
 package struct Turnout: GatewayProgram {
@@ -64,7 +63,7 @@ package struct Turnout: GatewayProgram {
     let (configuration, faults) = ConfigurationLoader.load(path: path)
     guard let configuration else { return (nil, faults) }
     let (snapshot, more) = SnapshotCompiler.compile(
-      configuration, stages: StageRegistry(), tickets: TicketKeys(), generation: 1, interceptors: [])
+      configuration, stages: StageRegistry(), generation: 1, interceptors: [])
     return (snapshot, faults + more)
   }
 }

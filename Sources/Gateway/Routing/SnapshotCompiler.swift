@@ -32,7 +32,7 @@ struct SnapshotCompiler {
   /// - Parameter tickets: keys of TLS sessions, to go on with over a reload.
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
-    _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys, generation: Int,
+    _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(), generation: Int,
     interceptors: [any Interceptor]
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets)

@@ -37,9 +37,10 @@ final class ContextHandle: Sendable {
     }
   }
 
-  /// Authorities whose certificates are accepted of peers.
+  /// Authorities whose certificates are accepted of peers; each is trusted by itself, self-signed or not.
   func trust(_ authorities: [Certificate]) {
-    guard let store = SSL_CTX_get_cert_store(pointer) else { return }
+    guard let store = SSL_CTX_get_cert_store(pointer), let rules = SSL_CTX_get0_param(pointer) else { return }
+    _ = X509_VERIFY_PARAM_set_flags(rules, UInt(X509_V_FLAG_PARTIAL_CHAIN))
     // One that is there already is no fault.
     for authority in authorities { _ = X509_STORE_add_cert(store, authority.handle) }
     ErrorQueue.clear()

@@ -36,8 +36,13 @@ enum TLSFailure {
     var reason = "the peer's certificate is not accepted: \(text)"
     let isOther = result == CLong(X509_V_ERR_HOSTNAME_MISMATCH) || result == CLong(X509_V_ERR_IP_ADDRESS_MISMATCH)
     if isOther, let names = names?.all {
-      reason += names.isEmpty ? "; it is for no name" : "; it is for \(names.prefix(10).joined(separator: ", "))"
+      reason += names.isEmpty ? "; it is for no name" : "; it is for \(shown(names))"
     }
     return reason
+  }
+
+  /// The peer wrote them: some, and not longer than names are.
+  private static func shown(_ names: [String]) -> String {
+    names.prefix(10).map { String($0.prefix(255)) }.joined(separator: ", ") + (names.count > 10 ? ", …" : "")
   }
 }
