@@ -51,6 +51,8 @@ int clinux_start_thread(unsigned long *thread, void *(*body)(void *), void *argu
 
 void clinux_join_thread(unsigned long thread) { pthread_join(thread, NULL); }
 
+void clinux_detach_thread(unsigned long thread) { pthread_detach(thread); }
+
 // One eventfd per watched signal, plus one so that zero means none. The handler only writes to it: nothing else that
 // is worth doing is safe in a signal handler.
 static _Atomic int watched[65];

@@ -23,13 +23,14 @@ def lines_of(path, count):
 
 
 def ask(gateway):
-    """Calls of each kind, all of them with something that no log may have."""
-    gateway.fetch("GET", "/v1/books/secret-id?titleSize=3", [
-        ("User-Agent", "tests/1 \"q\""), ("X-Request-Id", "r-1"), ("Authorization", "Bearer secret-token")])
-    gateway.fetch("GET", f"/{SERVICE}/GetBook?connect=v1&encoding=json&message=%7B%22id%22%3A%22secret-id%22%7D")
-    gateway.fetch("POST", f"/{SERVICE}/GetBook", JSON, b'{"id": "secret-id"}')
-    gateway.fetch("GET", "/unmatched?key=secret-value", [("Cookie", "secret-cookie")])
-    gateway.fetch("GET", "/v1/books/secret-id?titleSize=secret-value")
+    """Calls of each kind, all of them with something that no log may have; on one connection, so that its loop writes them in order."""
+    with gateway.connect() as wire:
+        wire.request("GET", "/v1/books/secret-id?titleSize=3", [
+            ("User-Agent", "tests/1 \"q\""), ("X-Request-Id", "r-1"), ("Authorization", "Bearer secret-token")])
+        wire.request("GET", f"/{SERVICE}/GetBook?connect=v1&encoding=json&message=%7B%22id%22%3A%22secret-id%22%7D")
+        wire.request("POST", f"/{SERVICE}/GetBook", JSON, b'{"id": "secret-id"}')
+        wire.request("GET", "/unmatched?key=secret-value", [("Cookie", "secret-cookie")])
+        wire.request("GET", "/v1/books/secret-id?titleSize=secret-value")
 
 
 def test_json(start, configuration, rest, rpc):
@@ -37,7 +38,7 @@ def test_json(start, configuration, rest, rpc):
     ask(gateway)
     text = gateway.access_log(5)
     assert len(text) == 5
-    assert "secret" not in "".join(text).replace("secret-id?", "")
+    assert "secret" not in "".join(text)
     first, by_get, by_post, unmatched, refused = map(json.loads, text)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", first["time"])
     assert (first["client"], first["method"], first["route"]) == ("127.0.0.1", "GET", "/v1/books/{id}")
@@ -66,8 +67,9 @@ def test_text(start, configuration, rest, rpc):
 def test_control_bytes_cannot_make_a_line(start, configuration, rest, form):
     gateway = start(configuration(fallback="legacy", interceptors=[{"access_log": {"format": form}}]))
     rest.answers(Reply(200, body=b"x"))
-    gateway.fetch("GET", "/a%0Ab%1B[31m", [("User-Agent", "a\tb\xe9\xff \"}\\")])
-    gateway.fetch("GET", "/next")
+    with gateway.connect() as wire:
+        wire.request("GET", "/a%0Ab%1B[31m", [("User-Agent", "a\tb\xe9\xff \"}\\")])
+        wire.request("GET", "/next")
     lines = gateway.access_log(2)
     assert len(lines) == 2
     assert not re.search(r"[\x00-\x1f\x7f]", "".join(lines))

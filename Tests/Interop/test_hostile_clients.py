@@ -288,7 +288,7 @@ def test_answers_that_nobody_reads_count_against_the_budget(start, configuration
         reader.close()
     wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="an empty budget")
     assert gateway.fetch("GET", "/v1/books/b?title_size=4000000").status == 200
-    assert gateway.metric("turnout_buffered_bytes") == 0
+    wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="an empty budget again")
 
 
 def test_out_of_descriptors(tmp_path, configuration, rest, rpc):
@@ -322,3 +322,20 @@ def test_out_of_descriptors(tmp_path, configuration, rest, rpc):
         assert gateway.stop() == 0
     finally:
         gateway.discard()
+
+
+def test_a_drain_loses_no_request_that_the_kernel_has(start, configuration, rest):
+    """The process is stopped for a moment: requests come on old and new connections, and then the order to end."""
+    gateway = start(configuration(fallback="legacy", workers=1))
+    rest.answers(Reply(200, body=b"served"))
+    old, new = [gateway.connect() for _ in range(5)], []
+    for wire in old:
+        assert wire.request("GET", "/anything").body == b"served"
+    gateway.signal(signal.SIGSTOP)
+    new = [gateway.connect() for _ in range(5)]
+    for wire in [*old, *new]:
+        wire.send(request_bytes("GET", "/anything"))
+    gateway.signal(signal.SIGTERM)
+    gateway.signal(signal.SIGCONT)
+    assert [wire.answer().body for wire in [*old, *new]] == [b"served"] * 10
+    assert gateway.process.wait(20) == 0

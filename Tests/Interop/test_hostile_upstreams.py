@@ -74,10 +74,11 @@ def test_an_answer_in_the_middle_of_a_large_body(start, configuration, upstream,
             if framing == "length":
                 connection.take(size)
             else:
-                while not connection.unread.endswith(b"\r\n0\r\n\r\n"):
+                while b"\r\n0\r\n\r\n" not in connection.unread:
                     if not connection.more():
                         return
-                connection.unread = b""
+                # The next request may be there already.
+                connection.unread = connection.unread.split(b"\r\n0\r\n\r\n", 1)[1]
 
     gateway = start(before(configuration, upstream(handle).url))
     size = 3_000_000
@@ -384,3 +385,40 @@ def test_a_switch_to_something_else_is_refused(start, configuration, upstream, o
     with gateway.connect() as wire:
         wire.send(request_bytes("GET", "/socket", [("Connection", "Upgrade"), ("Upgrade", "websocket")]))
         assert wire.answer().status == 502
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_never_more_connections_than_allowed(start, configuration, upstream, host):
+    """Those that came while the name was looked up count as well, and nobody is forgotten."""
+    lock = threading.Lock()
+    counts = {"now": 0, "most": 0}
+
+    def handle(connection):
+        with lock:
+            counts["now"] += 1
+            counts["most"] = max(counts["most"], counts["now"])
+        while connection.head() is not None:
+            time.sleep(0.02)
+            connection.send(OK)
+        with lock:
+            counts["now"] -= 1
+
+    setup = before(configuration, upstream(handle).url.replace("127.0.0.1", host), workers=1)
+    setup["upstreams"]["legacy"]["max_connections"] = 2
+    gateway = start(setup)
+    wires = [gateway.connect() for _ in range(20)]
+    for wire in wires:
+        wire.send(request_bytes("GET", "/anything"))
+    assert [wire.answer().body for wire in wires] == [b"ok"] * 20
+    assert counts["most"] <= 2
+
+
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:1", "http://does-not-exist.invalid:80"])
+def test_all_who_wait_hear_that_nobody_is_there(start, configuration, endpoint):
+    setup = before(configuration, endpoint, workers=1, timeouts={"connect": "2s"})
+    setup["upstreams"]["legacy"]["max_connections"] = 1
+    gateway = start(setup)
+    wires = [gateway.connect(timeout=20) for _ in range(20)]
+    for wire in wires:
+        wire.send(request_bytes("GET", "/anything"))
+    assert [wire.answer().status for wire in wires] == [503] * 20

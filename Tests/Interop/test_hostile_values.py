@@ -150,3 +150,19 @@ def test_deep_wire_bytes(gateway_on_rest, rest):
         answer = gateway_on_rest.fetch("POST", f"/{SERVICE}/CreateBook", proto, deep)
         assert (answer.status, answer.json()["code"]) == (400, "invalid_argument")
     assert rest.requests == []
+
+
+def test_a_log_line_is_bounded_whatever_an_upstream_says(start, configuration, rest, rpc):
+    gateway = start(configuration())
+    rest.answers(Reply.json({"message": "x" * 1_000_000}, 404))
+    answer = gateway.fetch("POST", f"/{SERVICE}/GetBook", JSON, b"{\"id\": \"a\"}")
+    assert (answer.status, len(answer.json()["message"])) == (404, 1_000_000)
+    assert len(gateway.access_log(1)[0]) < 4000
+
+
+def test_what_describes_the_old_body_stays_behind(gateway_on_rest, rest):
+    rest.answers(Reply.json(book("b1"), 200, [
+        ("Content-Range", "bytes 0-9/100"), ("Accept-Ranges", "bytes"), ("Content-MD5", "x"), ("ETag", "\"a\""), ("X-Kept", "1")]))
+    answer = gateway_on_rest.fetch("POST", f"/{SERVICE}/GetBook", JSON, b"{\"id\": \"b1\"}")
+    assert (answer.status, answer["x-kept"], answer["etag"]) == (200, "1", "W/\"a\"")
+    assert [answer[name] for name in ("content-range", "accept-ranges", "content-md5")] == [None] * 3

@@ -72,11 +72,11 @@ MISTAKES = {
         "22:41: error: unknown key `GET` in an HTTP rule; did you mean `get`?"),
     "a variable with a colon": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/:type' } }",
-        f"22:46: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/:type is wrong: a segment is empty "
-        "before the colon; a variable is written {name}"),
+        f"22:46: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/:type is wrong at column 13: "
+        "a segment is empty before the colon; a variable is written {name}"),
     "a variable that is no field": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/{kind}' } }",
-        f"22:46: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/{{kind}} is wrong: "
+        f"22:46: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/{{kind}} is wrong at column 14: "
         f"{SERVICE}.GetRankingRequest has no field kind; it has type, limit"),
     "two methods on one path": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/episodes/{type}' } }",

@@ -31,6 +31,9 @@ int clinux_start_thread(unsigned long *thread, void *(*body)(void *), void *argu
 /// Waits for a thread to end.
 void clinux_join_thread(unsigned long thread);
 
+/// Has a thread that nobody will join give back what it holds when it ends.
+void clinux_detach_thread(unsigned long thread);
+
 /// From now on each delivery of the signal adds one to the eventfd; -1 gives the signal its default action back.
 /// Returns 0, or -1 with errno set.
 int clinux_watch_signal(int number, int eventfd);

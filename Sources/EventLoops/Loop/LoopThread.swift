@@ -42,4 +42,9 @@ package struct LoopThread: Sendable {
   package func join() {
     clinux_join_thread(thread)
   }
+
+  /// Lets the thread go, instead of ``join()``: nobody waits for its end.
+  package func detach() {
+    clinux_detach_thread(thread)
+  }
 }

@@ -23,6 +23,8 @@ extension ClientConnection: ClientStream {
       if incoming?.head.version == .http10 { closesAfterAnswer = true } else { framing = .chunked }
     }
     if worker.isDraining || endsCall && phase == .body { closesAfterAnswer = true }
+    // From here on an answer that passes may have no deadline but a standstill.
+    if !endsCall { arm(worker.loop.now + worker.timeouts.streamIdle) }
     answerFraming = framing
     let shown: BodyFraming = suppressesBody && framing == .untilClose ? .none : framing
     HeadWriter.response(

@@ -37,7 +37,10 @@ struct WorkerThread: Sendable {
   }
 
   /// Runs something on the worker's loop.
-  func post(_ job: @escaping @Sendable (Worker) -> Void) {
+  ///
+  /// - Returns: false when the loop has ended: then the job is dropped.
+  @discardableResult
+  func post(_ job: @escaping @Sendable (Worker) -> Void) -> Bool {
     mailbox.post { loop in
       if let worker = loop.resident as? Worker { job(worker) }
     }

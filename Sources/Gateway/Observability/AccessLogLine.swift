@@ -7,6 +7,7 @@ import RPC
 /// The two forms of an access log line.
 enum AccessLogLine {
   private static let maximumText = 256
+  private static let maximumError = 1024
 
   static func appendJSON(_ call: Call, to line: inout ByteBuffer) {
     line.append("{\"time\":\"")
@@ -38,8 +39,8 @@ enum AccessLogLine {
     field("user_agent", .userAgent, call, to: &line)
     field("request_id", .xRequestId, call, to: &line)
     if let error = call.error {
-      member("error", error.message, to: &line)
-      member("detail", error.logDetail.isEmpty ? nil : error.logDetail, to: &line)
+      member("error", bounded(error.message), to: &line)
+      member("detail", error.logDetail.isEmpty ? nil : bounded(error.logDetail), to: &line)
     }
     line.append("}\n")
   }
@@ -69,9 +70,15 @@ enum AccessLogLine {
     word("\(call.sentBytes)", to: &line)
     if let error = call.error {
       line.append(" ")
-      JSONText.append(error.logDetail.isEmpty ? error.message : "\(error.message): \(error.logDetail)", into: &line)
+      let message = bounded(error.message)
+      JSONText.append(error.logDetail.isEmpty ? message : "\(message): \(bounded(error.logDetail))", into: &line)
     }
     line.append("\n")
+  }
+
+  /// The beginning of a text that an upstream may have written.
+  private static func bounded(_ text: String) -> String {
+    text.utf8.count <= maximumError ? text : String(decoding: text.utf8.prefix(maximumError), as: UTF8.self) + "…"
   }
 
   private static func member(_ name: StaticString, _ value: String?, to line: inout ByteBuffer) {

@@ -176,6 +176,9 @@ final class RunningGateway: Sendable {
 
   // MARK: Reloading
 
+  /// How long a reload waits for the loops.
+  private static let adoptionTime: DispatchTimeInterval = .seconds(5)
+
   /// Reads the configuration anew; a faulty one leaves the old one serving.
   func reload(because reason: String) -> ReloadOutcome {
     changes.sync {
@@ -233,12 +236,20 @@ final class RunningGateway: Sendable {
       state.listeners = listeners
       return state.workers
     }
+    // Whoever is told that it is reloaded may rely on it: the next request follows the new snapshot on every loop.
+    let adopting = DispatchGroup()
     for worker in workers {
-      worker.post { worker in
+      adopting.enter()
+      let isPosted = worker.post { worker in
         worker.adopt(snapshot)
         for listener in opened { worker.open(listener) }
         for listener in closed { worker.close(listener) }
+        adopting.leave()
       }
+      if !isPosted { adopting.leave() }
+    }
+    if adopting.wait(timeout: .now() + Self.adoptionTime) == .timedOut {
+      shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
     }
   }
 

@@ -1,3 +1,4 @@
+import Bytes
 import HTTPModel
 import RPC
 
@@ -38,7 +39,9 @@ enum MetadataCarrying {
       case .etag:
         let tag = fields.text(at: index)
         target.append(.etag, tag.hasPrefix("W/") ? tag : "W/\(tag)")
-      case .other where fields.withName(at: index, { Metadata.isReserved($0) }):
+      case .other
+      where fields.withName(
+        at: index, { Metadata.isReserved($0) || ASCII.equalIgnoringCase($0, "content-range") }):
         continue
       default:
         target.append(from: fields, at: index)

@@ -45,7 +45,7 @@ final class Attempt {
   private(set) var declaredFraming = BodyFraming.none
   private var connectsLeft: Int
   private var mayRetryStale = true
-  private var isOver = false
+  private(set) var isOver = false
   /// Whether the body, if streamed, has been given whole.
   private(set) var bodyIsComplete = false
   /// Body bytes given before there was a connection, in their framing.

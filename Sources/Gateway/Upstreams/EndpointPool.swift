@@ -76,17 +76,28 @@ final class EndpointPool {
       return
     }
     guard open.count < maxConnections else {
-      guard waiting.count < Self.maximumWaiting else {
-        attempt.connectionFailed(nil, UpstreamFailure(kind: .overloaded, reason: "\(name): too many waiting"))
-        return
-      }
-      waiting.append(attempt)
+      wait(attempt)
       return
     }
     if worker.loop.now < addressesExpire, !addresses.isEmpty {
       connect(attempt)
     } else {
       resolve(attempt)
+    }
+  }
+
+  private func wait(_ attempt: Attempt) {
+    guard waiting.count < Self.maximumWaiting else {
+      attempt.connectionFailed(nil, UpstreamFailure(kind: .overloaded, reason: "\(name): too many waiting"))
+      return
+    }
+    waiting.append(attempt)
+  }
+
+  /// Serves all that there is room for: who cannot be connected closes nothing that would wake the next one.
+  private func serveWaiting() {
+    while !waiting.isEmpty, open.count + resolving.count < maxConnections {
+      serve(waiting.removeFirst(), onFreshConnection: false)
     }
   }
 
@@ -152,14 +163,17 @@ final class EndpointPool {
     case .success: break
     case .failure(let error): fault = "\(error)"
     }
-    for attempt in attempts {
+    for attempt in attempts where !attempt.isOver {
       // An old address is better than none while the name server is away.
       if addresses.isEmpty {
         attempt.connectionFailed(nil, UpstreamFailure(kind: .resolve, reason: "\(name): \(fault)"))
-      } else {
+      } else if open.count < maxConnections {
         connect(attempt)
+      } else {
+        wait(attempt)
       }
     }
+    serveWaiting()
   }
 
   /// A connection could not be opened: the name is asked again before the next one.
@@ -195,9 +209,7 @@ final class EndpointPool {
     } else {
       metrics.active.add(-1)
     }
-    if !waiting.isEmpty, open.count < maxConnections {
-      serve(waiting.removeFirst(), onFreshConnection: false)
-    }
+    serveWaiting()
   }
 
   /// Closes what is idle; what runs is closed when it ends.

@@ -36,12 +36,19 @@ enum Depot {
   static func configuration(
     rest: ScriptedUpstream?, rpc: ScriptedUpstream?, _ settings: [String] = [], more: [String] = []
   ) -> String {
+    configuration(rest: rest?.endpoint, rpc: rpc?.endpoint, settings, more: more)
+  }
+
+  /// As the other one, with the endpoints of the backends.
+  static func configuration(
+    rest: String?, rpc: String?, _ settings: [String] = [], more: [String] = []
+  ) -> String {
     var lines = [
       "listeners: [{ address: 127.0.0.1:0 }]", "workers: 1", "drain: 100ms",
       "schema: [{ protos: [depot.proto], import_paths: [.] }]", "upstreams:",
     ]
-    if let rest { lines.append("  legacy: { protocol: rest, endpoints: [\"\(rest.endpoint)\"] }") }
-    if let rpc { lines.append("  depot: { protocol: connect, codec: json, endpoints: [\"\(rpc.endpoint)\"] }") }
+    if let rest { lines.append("  legacy: { protocol: rest, endpoints: [\"\(rest)\"] }") }
+    if let rpc { lines.append("  depot: { protocol: connect, codec: json, endpoints: [\"\(rpc)\"] }") }
     lines += ["services:", "  \(service):"]
     if rest != nil { lines.append("    rest: legacy") }
     if rpc != nil { lines.append("    rpc: depot") }

@@ -124,6 +124,11 @@ class Gateway:
         """How many file descriptors the process has open."""
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
+    def resident_bytes(self):
+        """How much memory the process takes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) << 10
+
     def stop(self):
         """SIGTERM; the exit code, which must be 0."""
         if self.process.poll() is None:

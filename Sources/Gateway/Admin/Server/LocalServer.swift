@@ -37,7 +37,11 @@ package final class LocalServer: Sendable {
     }
   }
 
-  deinit { stop() }
+  deinit {
+    stop()
+    // Not joined, because this may run on the thread itself.
+    thread.withLock { $0.take() }?.detach()
+  }
 
   /// Closes the listener and all connections, soon. Answers that are written already arrive; one that is delayed, or
   /// that its client is slow to take, is cut. May be called from the handler.
