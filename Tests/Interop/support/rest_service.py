@@ -66,6 +66,8 @@ class Request:
 class RESTService:
     """Speaks TLS when it is given a context for that."""
 
+    tls = None
+
     def __init__(self, tls=None):
         self.tls = tls
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
