@@ -61,6 +61,7 @@ let package = Package(
     door("CBrotli", pkgConfig: "libbrotlienc libbrotlidec", package: "libbrotli-dev"),
     door("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
     door("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
+    door("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
     .target(
       name: "CProtoCompiler", cxxSettings: [.unsafeFlags(["-std=c++17"])],
       linkerSettings: [.linkedLibrary("protobuf")]),
@@ -78,6 +79,7 @@ let package = Package(
     library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
     library("Policies"),
     library("Metrics"),
+    library("TransportSecurity", ["Bytes", "COpenSSL"]),
 
     // I/O.
     library("EventLoops", ["Bytes", "CLinux", "CAres"]),
@@ -85,7 +87,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "CLinux",
+        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "TransportSecurity", "CLinux",
       ]),
     .executableTarget(
       name: "turnout",
@@ -118,11 +120,14 @@ let package = Package(
     tests("Metrics"),
     support("EventLoops", []),
     tests("EventLoops", ["Bytes", "EventLoopsTestSupport"]),
+    support("TransportSecurity", ["COpenSSL"]),
+    tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
     tests(
       "Gateway",
       [
         "Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
-        "Metrics", "Policies", "ProtoJSON", "ProtobufSchema", "REST", "RPC",
+        "Metrics", "Policies", "ProtoJSON", "ProtobufSchema", "REST", "RPC", "TransportSecurity",
+        "TransportSecurityTestSupport", "COpenSSL",
       ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17

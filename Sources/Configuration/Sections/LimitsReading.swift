@@ -31,6 +31,7 @@ extension RootReader {
     guard let map = MappingReader(node, Sections.timeouts, context) else { return }
     var timeouts = configuration.timeouts
     context.read(map[.connect], into: &timeouts.connect) { context.duration($0) }
+    context.read(map[.handshake], into: &timeouts.handshake) { context.duration($0) }
     context.read(map[.requestHead], into: &timeouts.requestHead) { context.duration($0) }
     context.read(map[.requestBody], into: &timeouts.requestBody) { context.duration($0) }
     context.read(map[.idle], into: &timeouts.idle) { context.duration($0) }

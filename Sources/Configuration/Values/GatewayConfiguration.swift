@@ -98,8 +98,13 @@ package struct SocketAddressConfiguration: Sendable, Hashable {
 
 package struct ListenerConfiguration: Sendable, Equatable {
   package var address: SocketAddressConfiguration
+  /// Nil: without TLS.
+  package var tls: ListenerTLSConfiguration?
 
-  package init(address: SocketAddressConfiguration) { self.address = address }
+  package init(address: SocketAddressConfiguration, tls: ListenerTLSConfiguration? = nil) {
+    self.address = address
+    self.tls = tls
+  }
 }
 
 package struct AdminConfiguration: Sendable, Equatable {

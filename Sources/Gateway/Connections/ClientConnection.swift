@@ -4,6 +4,7 @@ import EventLoops
 import HTTP1
 import HTTPModel
 import Metrics
+import TransportSecurity
 
 /// One HTTP/1.x connection of a client: reads requests one after the other and carries one call at a time.
 ///
@@ -26,6 +27,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   /// The gauge of the listener that it came in on; not the listener, whose descriptor is to close when it is taken out.
   let listenerConnections: Gauge
   let remoteAddress: SocketAddress
+  let coveredNames: CertificateNames?
   /// Place in the worker's table.
   var slot = -1
   var transport: Transport?
@@ -73,18 +75,20 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
   init(
-    worker: Worker, listenerConnections: Gauge, socket: consuming Socket, remoteAddress: SocketAddress
+    worker: Worker, listenerConnections: Gauge, transport: consuming Transport, remoteAddress: SocketAddress,
+    coveredNames: CertificateNames?
   ) throws(SystemError) {
     self.worker = worker
     self.listenerConnections = listenerConnections
     self.remoteAddress = remoteAddress
+    self.coveredNames = coveredNames
     let now = worker.loop.now
     openedAt = now
     lastProgress = now
     requestStartedAt = now
     rateWindowStart = now
-    let descriptor = socket.descriptor
-    transport = Transport(socket)
+    let descriptor = transport.descriptor
+    self.transport = consume transport
     registration = try worker.loop.register(descriptor, [.readable], handler: self)
     arm(now + worker.timeouts.idle)
   }

@@ -5,6 +5,7 @@ import HTTP1
 import HTTPModel
 import REST
 import RPC
+import TransportSecurity
 
 /// Says what a request would become, and why, by taking it through the same code as a real one, up to the moment at
 /// which an upstream would be asked.
@@ -182,6 +183,7 @@ struct ExplanationText {
 
 /// The client of a request that nobody sent: keeps what it would have been told.
 final class ExplainedClient: ClientStream {
+  var coveredNames: CertificateNames? { nil }
   private(set) var status = 0
   private(set) var body = ""
   private(set) var isReceiving = false

@@ -1,6 +1,7 @@
 import EventLoops
 import Policies
 import Synchronization
+import TransportSecurity
 
 /// What all loops share: registries and counts that belong to the process. Everything in it is safe from any thread.
 final class GatewayShared: Sendable {
@@ -10,6 +11,8 @@ final class GatewayShared: Sendable {
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()
+  /// Of all listeners, kept over reloads.
+  let tickets = TicketKeys()
   /// Client connections of the whole process.
   let connections = Atomic<Int>(0)
 

@@ -1,13 +1,17 @@
+import Configuration
 import EventLoops
 import Metrics
 
 /// One address that clients connect to: the shared descriptor, and what is counted for it.
 final class ListenerState: Sendable {
   let socket: ListeningSocket
+  /// The address as the configuration gives it.
+  let configured: SocketAddressConfiguration
   let connections: Gauge
 
-  init(socket: ListeningSocket, metrics: GatewayMetrics) {
+  init(socket: ListeningSocket, configured: SocketAddressConfiguration, metrics: GatewayMetrics) {
     self.socket = socket
+    self.configured = configured
     connections = metrics.connections.child([socket.address.text, "http1"])
   }
 }

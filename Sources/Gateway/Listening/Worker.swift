@@ -7,6 +7,7 @@ import Metrics
 import Policies
 import RPC
 import Synchronization
+import TransportSecurity
 
 /// One event loop and all that lives on it: connections, upstream pools, shadows. Nothing of it is touched from
 /// another thread; what others want of it is posted to the loop's mailbox.
@@ -19,6 +20,8 @@ final class Worker {
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
   private(set) var connections: [ClientConnection?] = []
   private var freeSlots: [Int] = []
+  /// Clients that have connected and do not yet speak TLS.
+  private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
   private(set) var isDraining = false
@@ -59,9 +62,11 @@ final class Worker {
     for upstream in snapshot.upstreams {
       var members: [EndpointPool] = []
       for endpoint in upstream.endpoints {
-        let identity = EndpointIdentity(upstream: upstream.name, host: endpoint.host, port: endpoint.port)
+        let security = endpoint.isSecure ? snapshot.security.upstreams[upstream.name] : nil
+        let identity = EndpointIdentity(
+          upstream: upstream.name, host: endpoint.host, port: endpoint.port, security: security?.fingerprint ?? [])
         used.insert(identity)
-        members.append(self.endpoint(identity, endpoint, upstream))
+        members.append(self.endpoint(identity, endpoint, upstream, security))
       }
       pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index))
     }
@@ -74,14 +79,15 @@ final class Worker {
   }
 
   private func endpoint(
-    _ identity: EndpointIdentity, _ configuration: EndpointConfiguration, _ upstream: UpstreamConfiguration
+    _ identity: EndpointIdentity, _ configuration: EndpointConfiguration, _ upstream: UpstreamConfiguration,
+    _ security: UpstreamSecurity?
   ) -> EndpointPool {
     if let known = endpoints[identity] {
       known.adopt(upstream)
       return known
     }
     let pool = EndpointPool(
-      identity: identity, authority: configuration.authority, upstream: upstream, worker: self,
+      identity: identity, authority: configuration.authority, upstream: upstream, security: security, worker: self,
       metrics: metrics.upstream(upstream.name, shard: index))
     endpoints[identity] = pool
     return pool
@@ -102,9 +108,31 @@ final class Worker {
   // MARK: Connections
 
   func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
+    shared.connections.add(1, ordering: .relaxed)
+    guard let security = plans.snapshot.security.listeners[listener.configured] else {
+      begin(Transport(socket), from: peer, on: listener, nil)
+      return
+    }
+    do {
+      let handshake = try ClientHandshake(
+        worker: self, listener: listener, security: security, socket: socket, remoteAddress: peer)
+      handshakes[ObjectIdentifier(handshake)] = handshake
+    } catch {
+      log(.error, "cannot begin a TLS session: \(error)")
+      left()
+    }
+  }
+
+  /// A client's connection is open: what it asks for is read from now on.
+  func begin(
+    _ transport: consuming Transport, from peer: SocketAddress, on listener: ListenerState,
+    _ security: ListenerSecurity?
+  ) {
+    let hasUnread = transport.hasUnread
     do {
       let connection = try ClientConnection(
-        worker: self, listenerConnections: listener.connections, socket: socket, remoteAddress: peer)
+        worker: self, listenerConnections: listener.connections, transport: transport, remoteAddress: peer,
+        coveredNames: security?.checksAuthority == true ? transport.certificateNames : nil)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
         connections[slot] = connection
@@ -112,20 +140,30 @@ final class Worker {
         connection.slot = connections.count
         connections.append(connection)
       }
-      shared.connections.add(1, ordering: .relaxed)
       listener.connections.add(1, shard: index)
+      // What came with the end of the handshake is not announced again.
+      if hasUnread { connection.ready([.readable]) }
+      if isDraining { connection.drain() }
     } catch {
       log(.error, "cannot watch a connection: \(error)")
+      left()
     }
+  }
+
+  func forget(_ handshake: ClientHandshake) { handshakes[ObjectIdentifier(handshake)] = nil }
+
+  /// A client that was accepted is gone.
+  func left() {
+    shared.connections.subtract(1, ordering: .relaxed)
+    endIfDrained()
   }
 
   func closed(_ connection: ClientConnection) {
     guard connection.slot >= 0, connections[connection.slot] === connection else { return }
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
-    shared.connections.subtract(1, ordering: .relaxed)
     connection.listenerConnections.add(-1, shard: index)
-    endIfDrained()
+    left()
   }
 
   func makeCall(
@@ -135,7 +173,7 @@ final class Worker {
     var route: RouteState?
     var face: any Face = RESTFace(binding: 0)
     var fallback: Int?
-    var refusal: RPCError?
+    var refusal = client.coveredNames.flatMap { Self.misdirected(head, $0) }
     switch router.route(head, in: plans.snapshot) {
     case .procedure(let index, let request):
       route = plans.routes[index]
@@ -150,16 +188,26 @@ final class Worker {
       // Stands if the interceptors should let it through: OPTIONS is no method of the route.
       refusal = RPCError(.unimplemented, "OPTIONS is not allowed here", httpStatus: 405)
     case .refused(let error):
-      refusal = error
+      refusal = refusal ?? error
       if ConnectFace.speaks(head) {
         face = ConnectFace(request: .connectUnary(.json))
         // What no procedure is, is unimplemented and no missing thing (Connect protocol, conformance unexpected-uri).
-        refusal?.code = .unimplemented
+        if refusal?.httpStatus != 421 { refusal?.code = .unimplemented }
       }
     }
     return Call(
       worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
       framing: framing, captures: route == nil ? [] : router.captures, fallbackUpstream: fallback, refusal: refusal)
+  }
+
+  /// The error of a request that came over a connection whose certificate is for others (RFC 9110 section 15.5.20): the
+  /// client goes on with it over a connection of its own.
+  private static func misdirected(_ head: RequestHead, _ names: CertificateNames) -> RPCError? {
+    let isCovered = head.authority.withSpan { names.cover(authority: $0) }
+    if isCovered { return nil }
+    return RPCError(
+      .failedPrecondition, "the certificate of this connection is not for the authority of the request",
+      httpStatus: 421)
   }
 
   /// Writes an access log line; it leaves the loop when the tick ends.
@@ -177,6 +225,7 @@ final class Worker {
     isDraining = true
     for pool in endpoints.values { pool.closeIdle() }
     for connection in connections { connection?.drain() }
+    for handshake in handshakes.values { handshake.drain() }
     drainTimer.schedule(after: time)
     endIfDrained()
   }
@@ -184,6 +233,7 @@ final class Worker {
   private func drainTimeIsUp() {
     let left = connections.compactMap(\.self)
     if !left.isEmpty { log(.warning, "draining took too long: \(left.count) connections are cut") }
+    for handshake in handshakes.values { handshake.close() }
     for connection in left {
       let call = connection.call
       connection.close()
@@ -199,7 +249,7 @@ final class Worker {
   }
 
   private func endIfDrained() {
-    guard isDraining, freeSlots.count == connections.count else { return }
+    guard isDraining, freeSlots.count == connections.count, handshakes.isEmpty else { return }
     drainTimer.cancel()
     accessLog.flush()
     loop.stop()

@@ -26,6 +26,8 @@ final class GatewayMetrics: Sendable {
   let connectFailures: CounterFamily
   let malformedRequests: CounterFamily
   let acceptPauses: CounterFamily
+  let tlsHandshakes: CounterFamily
+  let upstreamHandshakes: CounterFamily
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
@@ -69,6 +71,12 @@ final class GatewayMetrics: Sendable {
     acceptPauses = registry.counter(
       "turnout_accept_pauses_total", help: "Moments in which no connection was accepted, by what had run out.",
       labels: ["reason"])
+    tlsHandshakes = registry.counter(
+      "turnout_tls_handshakes_total", help: "TLS handshakes with clients, by how they ended.",
+      labels: ["listener", "outcome"])
+    upstreamHandshakes = registry.counter(
+      "turnout_upstream_tls_handshakes_total", help: "TLS handshakes with upstreams, by how they ended.",
+      labels: ["upstream", "outcome"])
     slowClients = registry.counter(
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])

@@ -19,6 +19,7 @@ final class Snapshot: Sendable {
   let answersPreflights: Bool
   /// Index of the upstream for what no route matches.
   let fallback: Int?
+  let security: GatewaySecurity
   /// Run on calls that no route has.
   let interceptors: [any Interceptor]
   /// Renders error details where there is no route.
@@ -27,7 +28,7 @@ final class Snapshot: Sendable {
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    interceptors: [any Interceptor], errorCodec: JSONCodec
+    security: GatewaySecurity, interceptors: [any Interceptor], errorCodec: JSONCodec
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -37,6 +38,7 @@ final class Snapshot: Sendable {
     upstreamHeaders = configuration.upstreams.map { HeaderChanges($0.headers) }
     answersPreflights = routes.contains(where: \.answersPreflights)
     self.fallback = fallback
+    self.security = security
     self.interceptors = interceptors
     self.errorCodec = errorCodec
     var limits = HeadLimits()

@@ -5,6 +5,7 @@ import Policies
 import ProtoJSON
 import ProtobufSchema
 import REST
+import TransportSecurity
 
 /// Compiles a configuration and its schema into a snapshot, or says everything that is wrong with it.
 struct SnapshotCompiler {
@@ -16,6 +17,7 @@ struct SnapshotCompiler {
   private let more: [any Interceptor]
   /// Those of all routes.
   private var interceptors: [any Interceptor] = []
+  private let security: GatewaySecurity
 
   private var diagnostics: [Diagnostic] = []
   private var routes: [Route] = []
@@ -24,28 +26,31 @@ struct SnapshotCompiler {
 
   private init(
     _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ builder: InterceptorBuilder,
-    _ generation: Int, _ more: [any Interceptor]
+    _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity
   ) {
     self.configuration = configuration
     self.stages = stages
     self.builder = builder
     self.generation = generation
     self.more = more
+    self.security = security
   }
 
   /// - Parameters:
+  ///   - tickets: keys of TLS sessions, to go on with over a reload.
   ///   - builder: makes the interceptors of the configuration; unless told otherwise, without access logs and with rate
   ///     limits of their own.
   ///   - interceptors: come after those of the configuration.
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
-    _ configuration: GatewayConfiguration, stages: StageRegistry,
+    _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(),
     builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
     interceptors: [any Interceptor] = []
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
-    var compiler = SnapshotCompiler(configuration, stages, builder, generation, interceptors)
+    let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets)
+    var compiler = SnapshotCompiler(configuration, stages, builder, generation, interceptors, security)
     let (sources, faults) = SchemaFiles.read(configuration.schema)
-    compiler.diagnostics = faults
+    compiler.diagnostics = securityFaults + faults
     let (schema, schemaFaults) = SchemaLoader.load(sources)
     compiler.diagnostics += schemaFaults
     guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
@@ -62,7 +67,7 @@ struct SnapshotCompiler {
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      interceptors: interceptors + more, errorCodec: codec(.standard, schema))
+      security: security, interceptors: interceptors + more, errorCodec: codec(.standard, schema))
   }
 
   private mutating func build(

@@ -2,12 +2,15 @@ import Bytes
 import Configuration
 import EventLoops
 import Metrics
+import TransportSecurity
 
 /// What makes an endpoint the same after a reload.
 struct EndpointIdentity: Hashable {
   var upstream: String
   var host: String
   var port: UInt16
+  /// Of its TLS; empty without.
+  var security: [UInt8] = []
 }
 
 /// The connections of one loop to one endpoint, the attempts that wait for one, and the endpoint's addresses.
@@ -15,6 +18,8 @@ final class EndpointPool {
   let identity: EndpointIdentity
   let name: String
   let authority: ByteBuffer
+  /// Nil: without TLS.
+  private let security: UpstreamSecurity?
   private unowned let worker: Worker
   private(set) var connectTimeout: Duration
   private var maxIdle: Int
@@ -36,10 +41,11 @@ final class EndpointPool {
   private static let maximumWaiting = 1024
 
   init(
-    identity: EndpointIdentity, authority: String, upstream: UpstreamConfiguration, worker: Worker,
-    metrics: UpstreamMetrics
+    identity: EndpointIdentity, authority: String, upstream: UpstreamConfiguration, security: UpstreamSecurity?,
+    worker: Worker, metrics: UpstreamMetrics
   ) {
     self.identity = identity
+    self.security = security
     self.worker = worker
     self.metrics = metrics
     name = "\(identity.upstream) (\(identity.host):\(identity.port))"
@@ -104,9 +110,8 @@ final class EndpointPool {
   private func connect(_ attempt: Attempt) {
     nextAddress = (nextAddress + 1) % addresses.count
     do {
-      let socket = try Socket.connect(to: addresses[nextAddress])
       let connection = try UpstreamConnection(
-        endpoint: self, worker: worker, socket: socket, attempt: attempt)
+        endpoint: self, worker: worker, transport: try transport(to: addresses[nextAddress]), attempt: attempt)
       open[ObjectIdentifier(connection)] = connection
       metrics.active.add(1)
       attempt.assign(connection)
@@ -114,6 +119,24 @@ final class EndpointPool {
       connectFailed()
       attempt.connectionFailed(nil, UpstreamFailure(kind: .connect, reason: "\(name): \(error)"))
     }
+  }
+
+  private func transport(to address: SocketAddress) throws -> Transport {
+    guard let security else { return Transport(try Socket.connect(to: address)) }
+    let session = try SecureSession(client: security.context, name: security.serverName ?? identity.host)
+    return Transport(try Socket.connect(to: address), session, on: worker.loop)
+  }
+
+  /// A TLS handshake has ended.
+  func handshakeEnded(_ error: TransportError?) {
+    guard security != nil else { return }
+    let outcome: String
+    switch error {
+    case nil: outcome = "ok"
+    case .security(let error): outcome = error.kind.rawValue
+    case .system: outcome = "closed"
+    }
+    worker.metrics.upstreamHandshakes.child([identity.upstream, outcome]).add(1, shard: worker.index)
   }
 
   // MARK: Names
