@@ -43,7 +43,7 @@ final class ClientHandshake: ReadinessHandler {
 
   private func failed(_ error: TransportError) {
     switch error {
-    case .system(let error): end("closed", "\(error)")
+    case .system: end("closed", nil)
     case .security(let error):
       if error.isPlainHTTP { transport?.writeInTheClear(Self.plainAnswer) }
       // Many look whether there is a listener, and say nothing.

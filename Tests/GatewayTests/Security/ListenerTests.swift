@@ -241,6 +241,20 @@ import TransportSecurityTestSupport
     _ = try upstream.accept().receiveMessage()
   }
 
+  @Test func aCertificateThatComesLaterIsTaken() throws {
+    let gateway = try gateway()
+    let folder = certificates.authority.folder
+    let later = configuration("certificate: \(folder)/later.pem, key: \(folder)/later.key")
+    guard case .failed = try gateway.reload(later) else {
+      Issue.record("it was taken")
+      return
+    }
+    let before = gateway.metric("turnout_config_reloads_total", "ok")
+    _ = try certificates.issue("later", for: ["DNS:later.test"])
+    gateway.waitFor("turnout_config_reloads_total", "ok", toBe: before + 1)
+    _ = try gateway.client(certificates.client("later.test"))
+  }
+
   @Test func aCertificateThatDoesNotLoadLeavesTheOldOne() throws {
     let files = try certificates.authority.issue("gateway", for: ["DNS:gateway.test"])
     let gateway = try TestGateway(configuration("certificate: \(files.certificate), key: \(files.key)"))
