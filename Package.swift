@@ -62,6 +62,7 @@ let package = Package(
     door("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
     door("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
     door("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+    door("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
     .target(
       name: "CProtoCompiler", cxxSettings: [.unsafeFlags(["-std=c++17"])],
       linkerSettings: [.linkedLibrary("protobuf")]),
@@ -71,6 +72,7 @@ let package = Package(
     parser("HTTPModel", ["Bytes"]),
     library("Diagnostics"),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
+    parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
     parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
     parser("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     parser("RPC", ["Bytes", "HTTPModel"]),
@@ -86,7 +88,7 @@ let package = Package(
     library(
       "Gateway",
       [
-        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
+        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "TransportSecurity", "CLinux",
       ]),
     .executableTarget(
@@ -110,6 +112,7 @@ let package = Package(
     tests("Diagnostics"),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
+    tests("HTTP2", ["Bytes", "HTTPModel"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
@@ -125,7 +128,7 @@ let package = Package(
     tests(
       "Gateway",
       [
-        "Bytes", "HTTPModel", "HTTP1", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
+        "Bytes", "HTTPModel", "HTTP1", "HTTP2", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
         "Metrics", "Policies", "ProtoJSON", "ProtobufSchema", "REST", "RPC", "TransportSecurity",
         "TransportSecurityTestSupport", "COpenSSL",
       ]),

@@ -1,10 +1,5 @@
 import Diagnostics
 
-/// `http:` of an upstream; one value today, so that files that say it stay valid.
-private enum UpstreamHTTP: String, CaseIterable {
-  case one = "1.1"
-}
-
 extension RootReader {
   mutating func readUpstreams(_ node: Node) {
     for entry in context.mapping(node, "upstreams by name") ?? [] {
@@ -36,7 +31,7 @@ extension RootReader {
         map.keyPosition(.codec), "`codec` is for upstreams with `protocol: connect`",
         cure: "leave it out; a REST upstream is sent JSON")
     }
-    if let node = map[.http] { let _: UpstreamHTTP? = context.word(node, "an HTTP version", notYet: ["2", "2.0"]) }
+    context.read(map[.http], into: &result.http) { context.word($0, "an HTTP version") }
     context.read(map[.connectTimeout], into: &result.connectTimeout) { context.duration($0) }
     context.read(map[.maxIdleConnections], into: &result.maxIdleConnections) { context.integer($0, 0...100_000) }
     context.read(map[.maxConnections], into: &result.maxConnections) { context.integer($0, 1...100_000) }

@@ -12,11 +12,19 @@ package struct UpstreamConfiguration: Sendable {
     case json
   }
 
+  /// What is spoken with an upstream. HTTP/2 without TLS is spoken from the first byte (prior knowledge).
+  package enum HTTPVersion: String, Sendable, CaseIterable {
+    case one = "1.1"
+    case two = "2"
+  }
+
   package var name: String
   package var position: SourcePosition
   package var `protocol`: BackendProtocol
   /// What a Connect backend is sent when the message has to be encoded anyway (Default: proto).
   package var codec: Codec = .proto
+  /// (Default: 1.1)
+  package var http = HTTPVersion.one
   package var endpoints: [EndpointConfiguration]
   /// For one attempt to open a connection (Default: that of `timeouts.connect`).
   package var connectTimeout: Duration?

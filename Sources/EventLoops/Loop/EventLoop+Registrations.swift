@@ -36,6 +36,12 @@ extension EventLoop {
     return code == 0
   }
 
+  /// From now on another handler is told of a descriptor's readiness.
+  package func handOver(_ registration: Registration, to handler: any ReadinessHandler) {
+    let before = table.replaceHandler(of: registration, with: handler)
+    withExtendedLifetime(before) {}
+  }
+
   /// Ends the reports at once, also those of events that this tick has already fetched, and lets the handler go.
   package func deregister(_ registration: Registration) {
     guard let entry = table.remove(registration) else { return }

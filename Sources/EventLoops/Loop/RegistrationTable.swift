@@ -50,6 +50,17 @@ struct RegistrationTable {
     slots[slot].entry?.isInKernel = isInKernel
   }
 
+  /// - Returns: the handler before, to be released outside of this call.
+  mutating func replaceHandler(
+    of registration: Registration, with handler: any ReadinessHandler
+  ) -> (any ReadinessHandler)? {
+    let slot = Int(registration.slot)
+    guard slot < slots.count, slots[slot].generation == registration.generation else { return nil }
+    let before = slots[slot].entry?.handler
+    slots[slot].entry?.handler = handler
+    return before
+  }
+
   /// Ends a registration.
   ///
   /// - Returns: what it held, so that the handler is released outside of this call: its end may call back here.

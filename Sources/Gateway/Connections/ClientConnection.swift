@@ -10,7 +10,7 @@ import TransportSecurity
 ///
 /// Requests that come ahead of the answer (pipelining) wait in the input. An idle connection holds no buffers. What is
 /// read is handled outside of `self` (see ``process()``), because a call may close the connection at any moment.
-final class ClientConnection: ReadinessHandler, TickFlushing {
+final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   enum Phase {
     /// Before or inside a request head.
     case head
@@ -24,11 +24,10 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   }
 
   let worker: Worker
-  /// The gauge of the listener that it came in on; not the listener, whose descriptor is to close when it is taken out.
-  let listenerConnections: Gauge
+  let gauge: Gauge
   let remoteAddress: SocketAddress
+  /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
-  /// Place in the worker's table.
   var slot = -1
   var transport: Transport?
   var registration: Registration?
@@ -41,6 +40,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   /// Nil while the connection is idle.
   var incoming: IncomingRequest?
   var call: Call?
+  var calls: [Call] { call.map { [$0] } ?? [] }
   var requests = 0
 
   // What may be read and written now.
@@ -74,22 +74,21 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
   // Not weak: a weak reference would send every count of this object through a side table. The timer dies with it.
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  init(
-    worker: Worker, listenerConnections: Gauge, transport: consuming Transport, remoteAddress: SocketAddress,
-    coveredNames: CertificateNames?
-  ) throws(SystemError) {
-    self.worker = worker
-    self.listenerConnections = listenerConnections
-    self.remoteAddress = remoteAddress
-    self.coveredNames = coveredNames
+  /// Goes on with a connection on which no HTTP/2 is spoken.
+  init(_ start: ConnectionStart, transport: consuming Transport, registration: Registration, input: consuming ByteBuffer)
+  {
+    worker = start.worker
+    gauge = start.gauges.http1
+    remoteAddress = start.remoteAddress
+    coveredNames = start.coveredNames
     let now = worker.loop.now
-    openedAt = now
+    openedAt = start.openedAt
     lastProgress = now
     requestStartedAt = now
     rateWindowStart = now
-    let descriptor = transport.descriptor
     self.transport = consume transport
-    registration = try worker.loop.register(descriptor, [.readable], handler: self)
+    self.registration = registration
+    self.input = input
     arm(now + worker.timeouts.idle)
   }
 
@@ -124,6 +123,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing {
     close()
     call?.clientLeft()
   }
+
+  func cut() { clientLeft() }
 
   func close() {
     guard phase != .closed else { return }

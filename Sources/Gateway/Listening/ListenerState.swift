@@ -8,10 +8,12 @@ final class ListenerState: Sendable {
   /// The address as the configuration gives it.
   let configured: SocketAddressConfiguration
   let connections: Gauge
+  let http2Connections: Gauge
 
   init(socket: ListeningSocket, configured: SocketAddressConfiguration, metrics: GatewayMetrics) {
     self.socket = socket
     self.configured = configured
     connections = metrics.connections.child([socket.address.text, "http1"])
+    http2Connections = metrics.connections.child([socket.address.text, "http2"])
   }
 }

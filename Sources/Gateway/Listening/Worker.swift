@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import EventLoops
 import HTTP1
+import HTTP2
 import HTTPModel
 import Metrics
 import Policies
@@ -18,7 +19,7 @@ final class Worker {
   private(set) var plans: LoopSnapshot
   private let router = Router()
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
-  private(set) var connections: [ClientConnection?] = []
+  private(set) var connections: [(any OpenConnection)?] = []
   private var freeSlots: [Int] = []
   /// Clients that have connected and do not yet speak TLS.
   private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
@@ -29,6 +30,7 @@ final class Worker {
   let answer = Answer()
   private let accessLog = AccessLogBatch()
   var requestIDs = RequestIDSource()
+  let http2 = HTTP2Workspace()
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
   var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
   var bulkLent = 0
@@ -64,7 +66,8 @@ final class Worker {
       for endpoint in upstream.endpoints {
         let security = endpoint.isSecure ? snapshot.security.upstreams[upstream.name] : nil
         let identity = EndpointIdentity(
-          upstream: upstream.name, host: endpoint.host, port: endpoint.port, security: security?.fingerprint ?? [])
+          upstream: upstream.name, host: endpoint.host, port: endpoint.port, http: upstream.http,
+          security: security?.fingerprint ?? [])
         used.insert(identity)
         members.append(self.endpoint(identity, endpoint, upstream, security))
       }
@@ -130,9 +133,9 @@ final class Worker {
   ) {
     let hasUnread = transport.hasUnread
     do {
-      let connection = try ClientConnection(
-        worker: self, listenerConnections: listener.connections, transport: transport, remoteAddress: peer,
-        coveredNames: security?.checksAuthority == true ? transport.certificateNames : nil)
+      let connection = try ConnectionStart(
+        worker: self, gauges: ConnectionGauges(listener), remoteAddress: peer,
+        coveredNames: security?.checksAuthority == true ? transport.certificateNames : nil, transport: transport)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
         connections[slot] = connection
@@ -158,11 +161,20 @@ final class Worker {
     endIfDrained()
   }
 
-  func closed(_ connection: ClientConnection) {
+  /// The protocol of a connection is known: another object goes on with it.
+  func replace(_ start: ConnectionStart, with connection: any OpenConnection) {
+    guard start.slot >= 0, connections[start.slot] === start else { return }
+    connection.slot = start.slot
+    connections[start.slot] = connection
+    start.gauge.add(-1, shard: index)
+    connection.gauge.add(1, shard: index)
+  }
+
+  func closed(_ connection: any OpenConnection) {
     guard connection.slot >= 0, connections[connection.slot] === connection else { return }
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
-    connection.listenerConnections.add(-1, shard: index)
+    connection.gauge.add(-1, shard: index)
     left()
   }
 
@@ -234,11 +246,7 @@ final class Worker {
     let left = connections.compactMap(\.self)
     if !left.isEmpty { log(.warning, "draining took too long: \(left.count) connections are cut") }
     for handshake in handshakes.values { handshake.close() }
-    for connection in left {
-      let call = connection.call
-      connection.close()
-      call?.clientLeft()
-    }
+    for connection in left { connection.cut() }
     endIfDrained()
   }
 

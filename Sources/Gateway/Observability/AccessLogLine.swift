@@ -14,6 +14,7 @@ enum AccessLogLine {
     WallClock.nowCoarse().appendRFC3339(to: &line)
     line.append("\"")
     member("client", call.remoteAddress?.host, to: &line)
+    member("protocol", call.head.version.name, to: &line)
     member("method", call.head.method.name, to: &line)
     member("route", call.routeLabel, to: &line)
     if let route = call.route {
@@ -48,6 +49,7 @@ enum AccessLogLine {
   static func appendText(_ call: Call, to line: inout ByteBuffer) {
     WallClock.nowCoarse().appendRFC3339(to: &line)
     word(call.remoteAddress?.host ?? "-", to: &line)
+    word(call.head.version.name, to: &line)
     word(call.face.kind.label, to: &line)
     word(call.head.method.name, to: &line)
     word(call.routeLabel, to: &line)

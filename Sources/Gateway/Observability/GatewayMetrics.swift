@@ -1,4 +1,5 @@
 import HTTP1
+import HTTP2
 import Metrics
 
 /// The metric families of the gateway, made once; names and labels are the contract's.
@@ -25,6 +26,7 @@ final class GatewayMetrics: Sendable {
   let upstreamFailures: CounterFamily
   let connectFailures: CounterFamily
   let malformedRequests: CounterFamily
+  let http2Faults: CounterFamily
   let acceptPauses: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
@@ -68,6 +70,9 @@ final class GatewayMetrics: Sendable {
       labels: ["upstream"])
     malformedRequests = registry.counter(
       "turnout_malformed_requests_total", help: "Requests that are no acceptable HTTP, by kind.", labels: ["kind"])
+    http2Faults = registry.counter(
+      "turnout_http2_faults_total", help: "What clients and upstreams did against HTTP/2, by what it ended and kind.",
+      labels: ["scope", "kind"])
     acceptPauses = registry.counter(
       "turnout_accept_pauses_total", help: "Moments in which no connection was accepted, by what had run out.",
       labels: ["reason"])
@@ -94,8 +99,12 @@ final class GatewayMetrics: Sendable {
     malformedRequests.child(["\(error.kind.name)"]).add(1, shard: shard)
   }
 
+  func http2Fault(_ fault: HTTP2Fault, shard: Int) {
+    http2Faults.child([fault.scope.rawValue, fault.kind.rawValue]).add(1, shard: shard)
+  }
+
   func upstreamFailed(_ upstream: String, _ kind: UpstreamFailure.Kind, shard: Int) {
-    upstreamFailures.child([upstream, "\(kind)"]).add(1, shard: shard)
+    upstreamFailures.child([upstream, kind.label]).add(1, shard: shard)
   }
 
   func shadow(_ route: Route, _ outcome: ShadowOutcome, shard: Int) {

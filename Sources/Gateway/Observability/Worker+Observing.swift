@@ -60,7 +60,7 @@ extension Worker {
   }
 
   /// A request that never became a call.
-  func logRefused(_ connection: ClientConnection, status: Int, reason: String) {
+  func logRefused(_ connection: any OpenConnection, status: Int, reason: String) {
     log(.info, "refused a request of \(connection.remoteAddress.host) with \(status): \(reason)")
   }
 }

@@ -28,6 +28,8 @@ struct UpstreamSecurity: Sendable {
 
 /// What ALPN offers and accepts.
 enum ApplicationProtocols {
-  static let ofListeners = ["http/1.1"]
-  static let ofUpstreams = ["http/1.1"]
+  static let ofListeners = ["h2", "http/1.1"]
+
+  /// One only: what an upstream speaks is configured.
+  static func ofUpstream(_ http: UpstreamConfiguration.HTTPVersion) -> [String] { [http == .two ? "h2" : "http/1.1"] }
 }

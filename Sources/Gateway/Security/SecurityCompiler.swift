@@ -19,7 +19,7 @@ struct SecurityCompiler {
       if let tls = listener.tls { compiler.add(tls, at: listener.address) }
     }
     for upstream in configuration.upstreams where upstream.endpoints.contains(where: \.isSecure) {
-      compiler.add(upstream.tls ?? UpstreamTLSConfiguration(position: upstream.position), of: upstream.name)
+      compiler.add(upstream.tls ?? UpstreamTLSConfiguration(position: upstream.position), of: upstream)
     }
     return (compiler.security, compiler.diagnostics)
   }
@@ -46,7 +46,7 @@ struct SecurityCompiler {
     }
   }
 
-  private mutating func add(_ tls: UpstreamTLSConfiguration, of name: String) {
+  private mutating func add(_ tls: UpstreamTLSConfiguration, of upstream: UpstreamConfiguration) {
     let own = tls.identity.map { identity($0) }
     let authorities = tls.ca.map { self.authorities($0, "CA") }
     if case .some(nil) = own { return }
@@ -57,8 +57,8 @@ struct SecurityCompiler {
     case nil: trust = .system
     }
     do throws(TLSError) {
-      let context = try ClientContext(trust: trust, identity: own ?? nil, protocols: ApplicationProtocols.ofUpstreams)
-      security.upstreams[name] = UpstreamSecurity(context: context, serverName: tls.serverName)
+      let context = try ClientContext(trust: trust, identity: own ?? nil, protocols: ApplicationProtocols.ofUpstream(upstream.http))
+      security.upstreams[upstream.name] = UpstreamSecurity(context: context, serverName: tls.serverName)
     } catch {
       report(tls.identity?.certificate ?? FileReference(path: "", position: tls.position), "certificate", error.reason)
     }

@@ -34,8 +34,19 @@ enum PassThrough {
       fields.append(.upgrade, "websocket")
       request.upgrades = true
     }
-    if call.plans.snapshot.configuration.via { fields.append(.via, "1.1 turnout") }
+    // The one hop-by-hop wish that HTTP/2 knows, and that gRPC servers insist on.
+    if call.options.acceptsTrailers, upstream.http == .two { fields.append(.te, "trailers") }
+    if call.plans.snapshot.configuration.via { fields.append(.via, via(head.version)) }
     return request
+  }
+
+  /// The version is that of the message that came (RFC 9110 section 7.6.3).
+  private static func via(_ version: HTTPVersion) -> StaticString {
+    switch version {
+    case .http10: "1.0 turnout"
+    case .http11: "1.1 turnout"
+    case .http2: "2 turnout"
+    }
   }
 
   private static func writeTarget(
@@ -49,7 +60,7 @@ enum PassThrough {
 
   /// Cleans an upstream's answer for the caller. Hop-by-hop fields were removed when it was read.
   static func prepareReply(_ head: ResponseHead, for call: Call) {
-    if call.plans.snapshot.configuration.via { head.fields.append(.via, "1.1 turnout") }
+    if call.plans.snapshot.configuration.via { head.fields.append(.via, via(head.version)) }
     guard call.face.request == .connectGet else { return }
     if !head.fields.contains(.vary) { head.fields.append(.vary, "Accept-Encoding") }
   }

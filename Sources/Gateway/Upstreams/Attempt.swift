@@ -1,4 +1,5 @@
 import Bytes
+import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
@@ -39,22 +40,28 @@ final class Attempt {
   let request: UpstreamRequest
   private(set) var owner: (any AttemptOwner)?
   /// Set while it has a connection.
-  private(set) var connection: UpstreamConnection?
+  private(set) var connection: (any UpstreamExchange)?
   private(set) var head: ResponseHead?
   /// The framing that the answer's head announces; to a HEAD that of the body which is left out.
   private(set) var declaredFraming = BodyFraming.none
   private var connectsLeft: Int
   private var mayRetryStale = true
+  private var mayRetryRefused = true
   private(set) var isOver = false
   /// Whether the body, if streamed, has been given whole.
   private(set) var bodyIsComplete = false
   /// Body bytes given before there was a connection, in their framing.
   private var pending = ByteBuffer()
+  /// Trailers given before there was one, where they are not part of the framing.
+  private(set) var pendingTrailers: FieldBlock?
+  /// HTTP/2 frames the bytes itself.
+  private let pendingFraming: BodyFraming
 
   init(pool: UpstreamPool, request: UpstreamRequest, owner: any AttemptOwner) {
     self.pool = pool
     self.request = request
     self.owner = owner
+    pendingFraming = pool.configuration.http == .two ? .none : request.framing
     connectsLeft = Swift.max(2, pool.endpoints.count)
     bodyIsComplete = request.isReplayable
   }
@@ -74,7 +81,7 @@ final class Attempt {
     if let connection, connection.isWriting {
       connection.send(&buffer, count)
     } else {
-      BodyFramer.frame(&buffer, count, as: request.framing, into: &pending)
+      BodyFramer.frame(&buffer, count, as: pendingFraming, into: &pending)
     }
   }
 
@@ -85,7 +92,12 @@ final class Attempt {
     if let connection, connection.isWriting {
       connection.sendEnd(trailers: trailers)
     } else {
-      BodyFramer.frameEnd(trailers, as: request.framing, into: &pending)
+      BodyFramer.frameEnd(trailers, as: pendingFraming, into: &pending)
+      if pendingFraming == .none, let trailers {
+        let kept = FieldBlock()
+        kept.append(contentsOf: trailers)
+        pendingTrailers = kept
+      }
     }
   }
 
@@ -114,7 +126,7 @@ final class Attempt {
   // MARK: From the pool and the connection
 
   /// A connection is ready to take the request.
-  func assign(_ connection: UpstreamConnection) {
+  func assign(_ connection: any UpstreamExchange) {
     self.connection = connection
   }
 
@@ -123,7 +135,7 @@ final class Attempt {
     output.take(from: &pending)
   }
 
-  func connectionFailed(_ connection: UpstreamConnection?, _ failure: UpstreamFailure) {
+  func connectionFailed(_ connection: (any UpstreamExchange)?, _ failure: UpstreamFailure) {
     guard !isOver else { return }
     self.connection = nil
     switch failure.kind {
@@ -139,6 +151,10 @@ final class Attempt {
       // The backend closed an idle connection at the moment that it was taken: once more, on a fresh one.
       mayRetryStale = false
       pool.serve(self, onFreshConnection: true)
+      return
+    case .refused where !failure.answerBegun && mayRetryRefused && request.isReplayable:
+      mayRetryRefused = false
+      pool.serve(self)
       return
     default: break
     }

@@ -1,6 +1,7 @@
 import Bytes
 import Configuration
 import EventLoops
+import HTTP2
 import Metrics
 import TransportSecurity
 
@@ -9,6 +10,7 @@ struct EndpointIdentity: Hashable {
   var upstream: String
   var host: String
   var port: UInt16
+  var http: UpstreamConfiguration.HTTPVersion
   /// Of its TLS; empty without.
   var security: [UInt8] = []
 }
@@ -20,16 +22,19 @@ final class EndpointPool {
   let authority: ByteBuffer
   /// Nil: without TLS.
   private let security: UpstreamSecurity?
-  private unowned let worker: Worker
+  unowned let worker: Worker
   private(set) var connectTimeout: Duration
   private var maxIdle: Int
   private var maxConnections: Int
+  private let isMultiplexed: Bool
   private let metrics: UpstreamMetrics
 
   /// Set when a reload has taken the endpoint out: its connections are not kept.
   var isRetired = false
   private var idle: [UpstreamConnection] = []
   private var open: [ObjectIdentifier: UpstreamConnection] = [:]
+  /// The connections of an HTTP/2 endpoint, each with many exchanges.
+  private var shared: [HTTP2UpstreamConnection] = []
   private var waiting: [Attempt] = []
 
   private var addresses: [SocketAddress] = []
@@ -53,6 +58,7 @@ final class EndpointPool {
     connectTimeout = upstream.connectTimeout ?? worker.timeouts.connect
     maxIdle = upstream.maxIdleConnections
     maxConnections = upstream.maxConnections
+    isMultiplexed = upstream.http == .two
     if let literal = SocketAddress(host: identity.host, port: identity.port) {
       addresses = [literal]
       addressesExpire = Instant(nanoseconds: .max)
@@ -69,13 +75,17 @@ final class EndpointPool {
   var hasIdle: Bool { !idle.isEmpty }
 
   func serve(_ attempt: Attempt, onFreshConnection: Bool) {
+    if isMultiplexed, !onFreshConnection, let connection = shared.first(where: \.hasRoom) {
+      connection.carry(attempt)
+      return
+    }
     if !onFreshConnection, let connection = idle.popLast() {
       metrics.idle.add(-1)
       metrics.active.add(1)
       connection.carry(attempt)
       return
     }
-    guard open.count < maxConnections else {
+    guard open.count + shared.count < maxConnections else {
       wait(attempt)
       return
     }
@@ -96,7 +106,7 @@ final class EndpointPool {
 
   /// Serves all that there is room for: who cannot be connected closes nothing that would wake the next one.
   private func serveWaiting() {
-    while !waiting.isEmpty, open.count + resolving.count < maxConnections {
+    while !waiting.isEmpty, open.count + shared.count + resolving.count < maxConnections {
       serve(waiting.removeFirst(), onFreshConnection: false)
     }
   }
@@ -108,6 +118,7 @@ final class EndpointPool {
   }
 
   private func connect(_ attempt: Attempt) {
+    if isMultiplexed { return connectShared(attempt) }
     nextAddress = (nextAddress + 1) % addresses.count
     do {
       let connection = try UpstreamConnection(
@@ -137,6 +148,29 @@ final class EndpointPool {
     case .system: outcome = "closed"
     }
     worker.metrics.upstreamHandshakes.child([identity.upstream, outcome]).add(1, shard: worker.index)
+  }
+
+  private func connectShared(_ attempt: Attempt) {
+    // Others that waited for the same name may have opened one.
+    if let connection = shared.first(where: { $0.state == .connecting && $0.hasRoom }) {
+      connection.carry(attempt)
+      return
+    }
+    nextAddress = (nextAddress + 1) % addresses.count
+    guard let session = HTTP2Session(role: .client, settings: worker.http2Settings, workspace: worker.http2) else {
+      attempt.connectionFailed(nil, UpstreamFailure(kind: .overloaded, reason: "\(name): no memory"))
+      return
+    }
+    do {
+      let connection = try HTTP2UpstreamConnection(
+        endpoint: self, worker: worker, session: session, transport: try transport(to: addresses[nextAddress]))
+      shared.append(connection)
+      metrics.idle.add(1)
+      connection.carry(attempt)
+    } catch {
+      connectFailed()
+      attempt.connectionFailed(nil, UpstreamFailure(kind: .connect, reason: "\(name): \(error)"))
+    }
   }
 
   // MARK: Names
@@ -212,8 +246,31 @@ final class EndpointPool {
     serveWaiting()
   }
 
+  // MARK: From shared connections
+
+  /// A shared connection got its first exchange, or lost its last.
+  func countBusy(_ change: Int) {
+    metrics.active.add(change)
+    metrics.idle.add(-change)
+  }
+
+  /// A shared connection may take more, or will take none any more: attempts that wait look again.
+  func roomAppeared() {
+    while !waiting.isEmpty, let connection = shared.first(where: \.hasRoom) {
+      connection.carry(waiting.removeFirst())
+    }
+  }
+
+  func closed(_ connection: HTTP2UpstreamConnection, wasIdle: Bool) {
+    guard let index = shared.firstIndex(where: { $0 === connection }) else { return }
+    shared.remove(at: index)
+    if wasIdle { metrics.idle.add(-1) } else { metrics.active.add(-1) }
+    if !waiting.isEmpty { serve(waiting.removeFirst(), onFreshConnection: false) }
+  }
+
   /// Closes what is idle; what runs is closed when it ends.
   func closeIdle() {
     for connection in idle { connection.close() }
+    for connection in shared { connection.closeIfIdle() }
   }
 }

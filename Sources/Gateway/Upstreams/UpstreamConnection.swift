@@ -8,7 +8,7 @@ import HTTPModel
 ///
 /// It goes back to its endpoint's idle ones only if request and answer were whole and nothing came after; else it is
 /// closed. An idle connection holds no buffers, and its end is noticed at once, because it stays registered.
-final class UpstreamConnection: ReadinessHandler, TickFlushing {
+final class UpstreamConnection: ReadinessHandler, TickFlushing, UpstreamExchange {
   enum State {
     case connecting
     case active

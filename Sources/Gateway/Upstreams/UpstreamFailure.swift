@@ -1,3 +1,4 @@
+import HTTP2
 import RPC
 
 /// Where and why an upstream exchange failed; tells what the caller may be told and whether another try is safe.
@@ -17,6 +18,16 @@ struct UpstreamFailure: Error {
     case tooLarge
     /// Too many requests wait for a connection.
     case overloaded
+    /// An HTTP/2 upstream said that it has not looked at the request (REFUSED_STREAM, or GOAWAY below it).
+    case refused
+    /// An HTTP/2 upstream reset the stream.
+    case reset(HTTP2ErrorCode)
+
+    /// For metrics.
+    var label: String {
+      if case .reset(let code) = self { return "reset_\("\(code.name)".lowercased())" }
+      return "\(self)"
+    }
   }
 
   var kind: Kind
@@ -39,6 +50,12 @@ struct UpstreamFailure: Error {
     case .closed:
       RPCError(
         .unavailable, "the upstream closed the connection before it answered", httpStatus: 502, logDetail: reason)
+    case .refused:
+      RPCError(
+        .unavailable, "the upstream refused the request", httpStatus: 503, headers: [("retry-after", "1")],
+        logDetail: reason)
+    case .reset(let code):
+      RPCError(Self.code(of: code), "the upstream reset the request", httpStatus: 502, logDetail: reason)
     case .malformed:
       RPCError(.internal, "the upstream's answer is no valid HTTP", httpStatus: 502, logDetail: reason)
     case .timeout:
@@ -46,6 +63,17 @@ struct UpstreamFailure: Error {
     case .tooLarge:
       RPCError(
         .resourceExhausted, "the upstream's answer is larger than limits.message", httpStatus: 502, logDetail: reason)
+    }
+  }
+
+  /// gRPC's table of reset codes.
+  private static func code(of reset: HTTP2ErrorCode) -> Code {
+    switch reset {
+    case .refusedStream: .unavailable
+    case .cancel: .canceled
+    case .enhanceYourCalm: .resourceExhausted
+    case .inadequateSecurity: .permissionDenied
+    default: .internal
     }
   }
 }

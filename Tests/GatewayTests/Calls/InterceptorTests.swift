@@ -15,9 +15,9 @@ import Testing
   }
 
   private static func resume(_ gateway: TestGateway, _ verdict: @escaping @Sendable () -> InterceptorVerdict) throws {
-    try gateway.waitUntil { worker in worker.connections.contains { $0?.call?.state == .waiting } }
+    try gateway.waitUntil { worker in worker.connections.contains { $0?.calls.first?.state == .waiting } }
     _ = try gateway.onLoop { worker in
-      for connection in worker.connections { connection?.call?.resume(verdict()) }
+      for connection in worker.connections { connection?.calls.first?.resume(verdict()) }
       return true
     }
   }
@@ -92,7 +92,7 @@ import Testing
       Depot.configuration(rest: rest, rpc: nil), interceptors: chain(journal, [Self.wait, Self.proceed]))
     let client = try gateway.client()
     client.request("POST", "/v1/crates", ["expect: 100-continue", "content-type: text/plain", "content-length: 4"])
-    try gateway.waitUntil { worker in worker.connections.contains { $0?.call?.state == .waiting } }
+    try gateway.waitUntil { worker in worker.connections.contains { $0?.calls.first?.state == .waiting } }
     #expect(journal.all == ["a call"])
     #expect(!rest.isAsked())
     try Self.resume(gateway) { .proceed }
@@ -141,7 +141,7 @@ import Testing
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: nil), interceptors: chain(journal, [Self.wait]))
     var client: RawClient? = try gateway.client()
     client?.request("GET", "/v1/crates/7")
-    try gateway.waitUntil { worker in worker.connections.contains { $0?.call?.state == .waiting } }
+    try gateway.waitUntil { worker in worker.connections.contains { $0?.calls.first?.state == .waiting } }
     client = nil
     try gateway.waitUntil { worker in worker.connections.allSatisfy { $0 == nil } }
     #expect(journal.all == ["a call", "a end canceled"])

@@ -1,11 +1,10 @@
 import Bytes
-import HTTPModel
 
 /// Which fields may stand in a trailer section (RFC 9110 section 6.5.1).
-enum TrailerFields {
+package enum TrailerFields {
   /// Marks as removed what says how the message is framed, routed, authenticated, read or cached: who looks at the head
   /// alone must not be contradicted by it.
-  static func removeForbidden(from trailers: FieldBlock) {
+  package static func removeForbidden(from trailers: FieldBlock) {
     for index in trailers.indices {
       let name = trailers.entry(at: index).name
       if isForbidden(name) || (name == .other && trailers.withName(at: index, isForbidden)) {

@@ -1,0 +1,248 @@
+import Bytes
+import Configuration
+import EventLoops
+import HTTP1
+import HTTP2
+import HTTPModel
+import Metrics
+import RPC
+import TransportSecurity
+
+/// One HTTP/2 connection of a client. Each of its streams carries a call; the connection has what they share: the
+/// session, the wire, one timer.
+final class HTTP2ClientConnection: OpenConnection {
+  let worker: Worker
+  let gauge: Gauge
+  let remoteAddress: SocketAddress
+  let coveredNames: CertificateNames?
+  var slot = -1
+  private(set) var wire: HTTP2Wire?
+  let session: HTTP2Session
+  /// Streams whose call runs, or whose answer is not sent whole.
+  private(set) var live: [ObjectIdentifier: HTTP2ClientStream] = [:]
+  /// Streams whose input is looked at when the tick ends.
+  private var waiting: [HTTP2ClientStream] = []
+  private var requests = 0
+  private let openedAt: Instant
+  private(set) var idleSince: Instant
+  private var sectionBeganAt: Instant?
+  private var lingersUntil: Instant?
+  private var timerAt: Instant?
+  private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
+
+  /// How long bytes are dropped after the last one was sent, before the connection is closed over them.
+  private static let lingering: Duration = .seconds(2)
+
+  /// - Returns: nil when there is no memory for a session.
+  init?(_ start: ConnectionStart, transport: consuming Transport, registration: Registration) {
+    worker = start.worker
+    gauge = start.gauges.http2
+    remoteAddress = start.remoteAddress
+    coveredNames = start.coveredNames
+    openedAt = start.openedAt
+    idleSince = worker.loop.now
+    guard let session = HTTP2Session(role: .server, settings: worker.http2Settings, workspace: worker.http2) else {
+      return nil
+    }
+    self.session = session
+    wire = HTTP2Wire(
+      session: session, worker: worker, owner: self, transport: transport, registration: registration)
+    session.delegate = self
+  }
+
+  /// Handles the bytes that came first, the preface with them.
+  func begin(_ bytes: consuming ByteBuffer) {
+    var bytes = bytes
+    arm(worker.loop.now + worker.timeouts.idle)
+    wire?.handle(&bytes)
+    worker.give(bytes)
+  }
+
+  var calls: [Call] { live.values.compactMap(\.call) }
+
+  func scheduleFlush() { wire?.scheduleFlush() }
+
+  // MARK: Streams
+
+  func ended(_ stream: HTTP2ClientStream) {
+    guard live.removeValue(forKey: ObjectIdentifier(stream)) != nil, live.isEmpty else { return }
+    idleSince = worker.loop.now
+    arm(idleSince + worker.timeouts.idle)
+  }
+
+  func deliverLater(_ stream: HTTP2ClientStream) {
+    waiting.append(stream)
+    scheduleFlush()
+  }
+
+  private func deliver() {
+    guard !waiting.isEmpty else { return }
+    var streams: [HTTP2ClientStream] = []
+    swap(&streams, &waiting)
+    for stream in streams { stream.deliver() }
+  }
+
+  private var isPastItsAge: Bool {
+    let age = worker.timeouts.connectionAge
+    return age > .zero && worker.loop.now >= openedAt + age
+  }
+
+  // MARK: Times
+
+  /// Makes sure that the one timer fires at this moment at the latest.
+  func arm(_ moment: Instant) {
+    if let timerAt, timerAt <= moment { return }
+    timerAt = moment
+    timer.schedule(at: moment)
+  }
+
+  private func timeIsUp() {
+    timerAt = nil
+    let now = worker.loop.now
+    if let lingersUntil {
+      if now >= lingersUntil { close() } else { arm(lingersUntil) }
+      return
+    }
+    for stream in live.values {
+      if let next = stream.check(now) { arm(next) }
+      if wire == nil { return }
+    }
+    checkConnection(now)
+  }
+
+  private func checkConnection(_ now: Instant) {
+    if isPastItsAge { goAway() }
+    if let began = sectionBeganAt {
+      let end = began + worker.timeouts.requestHead
+      if now >= end {
+        worker.metrics.slowClients.add(1, shard: worker.index)
+        cut()
+        return
+      }
+      arm(end)
+    }
+    if let wire, wire.isBlocked {
+      let end = wire.lastProgress + worker.timeouts.streamIdle
+      if now >= end { return cut() }
+      arm(end)
+    }
+    if live.isEmpty {
+      let end = idleSince + worker.timeouts.idle
+      if now >= end { goAway() } else { arm(end) }
+    }
+    let age = worker.timeouts.connectionAge
+    if age > .zero, !session.hasSaidGoAway { arm(openedAt + age) }
+  }
+
+  // MARK: Ending
+
+  /// No more streams; those that run are answered, then the connection ends.
+  func goAway() {
+    guard wire != nil, !session.hasSaidGoAway else { return }
+    session.goAway()
+    scheduleFlush()
+  }
+
+  func drain() {
+    // Requests that the kernel has already are not to be lost.
+    wire?.receive()
+    goAway()
+  }
+
+  func cut() {
+    wire?.close()
+    leave()
+  }
+
+  private func endIfDone() {
+    guard let wire, wire.isDone, lingersUntil == nil else { return }
+    if wire.finish() {
+      let end = worker.loop.now + Self.lingering
+      lingersUntil = end
+      arm(end)
+      leaveStreams()
+    } else {
+      close()
+    }
+  }
+
+  private func close() {
+    wire?.close()
+    leave()
+  }
+
+  /// The connection is gone: its calls are cancelled.
+  private func leave() {
+    guard wire != nil else { return }
+    wire = nil
+    timer.cancel()
+    leaveStreams()
+    worker.closed(self)
+  }
+
+  private func leaveStreams() {
+    let streams = live
+    live = [:]
+    waiting = []
+    for stream in streams.values { stream.connectionEnded() }
+  }
+}
+
+extension HTTP2ClientConnection: HTTP2WireOwner {
+  func wireReceived(_ wire: HTTP2Wire) {
+    if session.isInsideSection {
+      if sectionBeganAt == nil {
+        let now = worker.loop.now
+        sectionBeganAt = now
+        arm(now + worker.timeouts.requestHead)
+      }
+    } else {
+      sectionBeganAt = nil
+    }
+    if session.failure != nil { leaveStreams() }
+  }
+
+  func wireFlushed(_ wire: HTTP2Wire) {
+    deliver()
+    if wire.isBlocked { arm(wire.lastProgress + worker.timeouts.streamIdle) }
+    endIfDone()
+  }
+
+  func wireClosed(_ wire: HTTP2Wire, _ reason: String) { leave() }
+}
+
+extension HTTP2ClientConnection: HTTP2SessionDelegate {
+  func session(_ session: HTTP2Session, opened stream: HTTP2Stream) {
+    requests += 1
+    let client = HTTP2ClientStream(connection: self, stream: stream)
+    stream.owner = client
+    live[ObjectIdentifier(client)] = client
+    client.begin()
+    let limit = worker.limits.requestsPerConnection
+    if limit > 0 && requests >= limit || isPastItsAge { goAway() }
+  }
+
+  func session(_ session: HTTP2Session, refused stream: HTTP2Stream, _ fault: HTTP2Fault) {
+    let status = fault.status ?? 400
+    let answer = Answer()
+    ErrorAnswers.write(RPCError(.invalidArgument, fault.reason, httpStatus: status), into: answer)
+    session.respond(
+      stream, status: status, fields: answer.fields, contentLength: answer.body.count, hasBody: true)
+    session.send(&answer.body, answer.body.count, on: stream)
+    session.end(stream, trailers: nil)
+    session.stopPeerAtEnd(of: stream)
+    worker.logRefused(self, status: status, reason: fault.reason)
+  }
+
+  func session(_ session: HTTP2Session, fault: HTTP2Fault) {
+    worker.metrics.http2Fault(fault, shard: worker.index)
+    if fault.scope == .connection {
+      worker.log(.info, "ended an HTTP/2 connection of \(remoteAddress.host): \(fault.reason)")
+    }
+  }
+
+  /// What the client takes no more are pushes, of which there are none.
+  func sessionGoesAway(_ session: HTTP2Session, _ code: HTTP2ErrorCode) {}
+  func sessionSettingsChanged(_ session: HTTP2Session) {}
+  func sessionStreamClosed(_ session: HTTP2Session) {}
+}

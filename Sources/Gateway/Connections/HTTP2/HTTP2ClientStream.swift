@@ -1,0 +1,306 @@
+import Bytes
+import Configuration
+import EventLoops
+import HTTP1
+import HTTP2
+import HTTPModel
+import Metrics
+import RPC
+import TransportSecurity
+
+/// One stream of a client's HTTP/2 connection: carries one call.
+final class HTTP2ClientStream: ClientStream {
+  let connection: HTTP2ClientConnection
+  let stream: HTTP2Stream
+  private(set) var call: Call?
+  private var framing = BodyFraming.none
+
+  private var mayReceive = false
+  private var isPaused = false
+  private var isDelivering = false
+  private var isWaiting = false
+  private var hasDeliveredEnd = false
+  private var owesContinue = false
+  /// Bytes that were taken but not forwarded: their credit goes back when reading goes on.
+  private var owedCredit = 0
+  private var suppressesBody = false
+  private var sentHead = false
+  private var wasCongested = false
+  /// Of the budget of buffered bytes, for an answer that has not left.
+  private var reserved = 0
+
+  private let startedAt: Instant
+  private var lastProgress: Instant
+  private var rateWindowStart: Instant
+  private var rateWindowBytes = 0
+
+  var coveredNames: CertificateNames? { connection.coveredNames }
+
+  init(connection: HTTP2ClientConnection, stream: HTTP2Stream) {
+    self.connection = connection
+    self.stream = stream
+    let now = connection.worker.loop.now
+    startedAt = now
+    lastProgress = now
+    rateWindowStart = now
+  }
+
+  private var worker: Worker { connection.worker }
+  private var session: HTTP2Session { connection.session }
+  var remoteAddress: SocketAddress { connection.remoteAddress }
+
+  /// The request's head is whole.
+  func begin() {
+    let head = stream.request
+    framing = requestFraming
+    let options = HopByHop.remove(from: head.fields)
+    suppressesBody = head.method == .head
+    hasDeliveredEnd = stream.hasReceivedEnd
+    owesContinue = options.expectsContinue && !hasDeliveredEnd
+    let call = worker.makeCall(client: self, head: head, options: options, framing: framing)
+    self.call = call
+    call.begin()
+    if let call = self.call { connection.arm(call.deadline ?? lastProgress + worker.timeouts.streamIdle) }
+  }
+
+  private var requestFraming: BodyFraming {
+    if let length = stream.contentLength { return .length(length) }
+    guard stream.hasReceivedEnd else { return .chunked }
+    switch stream.request.method {
+    // Who expects a body is told that there is none (RFC 9110 section 8.6).
+    case .post, .put, .patch: return .length(0)
+    default: return .none
+    }
+  }
+
+  // MARK: The request body
+
+  var hasReceivedAll: Bool { hasDeliveredEnd }
+
+  func startReceiving() {
+    guard !mayReceive else { return }
+    mayReceive = true
+    if owesContinue {
+      owesContinue = false
+      session.respond(stream, interim: 100, fields: FieldBlock())
+      connection.scheduleFlush()
+    }
+    beginRateWindow()
+    deliverLater()
+  }
+
+  func pauseReceiving() { isPaused = true }
+
+  func resumeReceiving() {
+    guard isPaused else { return }
+    isPaused = false
+    returnCredit()
+    beginRateWindow()
+    deliverLater()
+  }
+
+  private func beginRateWindow() {
+    rateWindowStart = worker.loop.now
+    rateWindowBytes = 0
+    if !hasDeliveredEnd { connection.arm(rateWindowStart + ClientConnection.rateWindow) }
+  }
+
+  private func returnCredit() {
+    guard owedCredit > 0, !isPaused else { return }
+    session.credit(stream, owedCredit)
+    owedCredit = 0
+    connection.scheduleFlush()
+  }
+
+  private func deliverLater() {
+    guard !isWaiting, !hasDeliveredEnd, stream.hasReceivedEnd || !stream.input.isEmpty else { return }
+    isWaiting = true
+    connection.deliverLater(self)
+  }
+
+  /// Gives the call what has come of the body.
+  func deliver() {
+    isWaiting = false
+    guard mayReceive, !isDelivering else { return }
+    isDelivering = true
+    while !isPaused, let call, !stream.input.isEmpty {
+      var buffer = ByteBuffer()
+      swap(&buffer, &stream.input)
+      let count = buffer.count
+      rateWindowBytes += count
+      owedCredit += count
+      call.received(&buffer, count)
+      returnCredit()
+    }
+    isDelivering = false
+    guard !isPaused, !hasDeliveredEnd, stream.hasReceivedEnd, stream.input.isEmpty, let call else { return }
+    hasDeliveredEnd = true
+    call.receivedEnd(stream.trailers)
+  }
+
+  // MARK: The answer
+
+  /// More than this of one stream does not wait here, but at the upstream.
+  private static let highWater = 128 << 10
+
+  var isCongested: Bool { stream.output.count > Self.highWater }
+
+  func sendInterim(_ head: ResponseHead) {
+    guard !sentHead else { return }
+    session.respond(stream, interim: head.status, fields: head.fields)
+    connection.scheduleFlush()
+  }
+
+  func sendHead(status: Int, fields: FieldBlock, framing: BodyFraming, endsCall: Bool) {
+    guard !sentHead else { return }
+    sentHead = true
+    var length: Int?
+    var hasBody = !suppressesBody
+    switch framing {
+    case .none: hasBody = false
+    case .length(let count):
+      length = count
+      if count == 0 { hasBody = false }
+    case .chunked, .untilClose: break
+    }
+    if status == 204 || status == 304 {
+      length = nil
+      hasBody = false
+    }
+    session.respond(stream, status: status, fields: fields, contentLength: length, hasBody: hasBody)
+    connection.scheduleFlush()
+  }
+
+  func sendBody(_ buffer: inout ByteBuffer, _ count: Int) {
+    session.send(&buffer, count, on: stream)
+    lastProgress = worker.loop.now
+    if isCongested { wasCongested = true }
+    connection.scheduleFlush()
+  }
+
+  func sendEnd(trailers: FieldBlock?) {
+    session.end(stream, trailers: trailers)
+    connection.scheduleFlush()
+  }
+
+  func takeOver(reserved bytes: Int) {
+    reserved += bytes
+    if stream.isClosed || stream.output.isEmpty { releaseReserved() }
+  }
+
+  private func releaseReserved() {
+    worker.shared.buffers.release(reserved)
+    reserved = 0
+  }
+
+  /// Upgrades belong to HTTP/1.1: no request that came here asks for one.
+  func becomeTunnel() { abort() }
+
+  func abort() {
+    call = nil
+    session.reset(stream, .internalError)
+    connection.scheduleFlush()
+    dropInput()
+  }
+
+  func callEnded() {
+    call = nil
+    session.end(stream, trailers: nil)
+    session.stopPeerAtEnd(of: stream)
+    connection.scheduleFlush()
+    dropInput()
+    lastProgress = worker.loop.now
+    if !stream.isClosed { connection.arm(lastProgress + worker.timeouts.streamIdle) }
+  }
+
+  private func dropInput() { worker.discard(&stream.input) }
+
+  /// The connection is gone.
+  func connectionEnded() {
+    stream.owner = nil
+    let call = call
+    self.call = nil
+    call?.clientLeft()
+    dropInput()
+    worker.discard(&stream.output)
+    releaseReserved()
+  }
+
+  // MARK: Times
+
+  /// Looks at what may not last longer.
+  ///
+  /// - Returns: when to look again; nil when the stream is over.
+  func check(_ now: Instant) -> Instant? {
+    guard let call else {
+      // The answer is there and the client does not take it.
+      let end = lastProgress + worker.timeouts.streamIdle
+      guard now >= end, !stream.isClosed else { return stream.isClosed ? nil : end }
+      session.reset(stream, .cancel)
+      connection.scheduleFlush()
+      return nil
+    }
+    var next = lastProgress + worker.timeouts.streamIdle
+    if let deadline = call.deadline {
+      if now >= deadline {
+        call.deadlinePassed()
+        return nil
+      }
+      next = deadline
+    } else if now >= next {
+      call.stalled()
+      return nil
+    }
+    guard !hasDeliveredEnd, mayReceive, !isPaused else { return next }
+    guard let look = checkBody(call, now) else { return nil }
+    return Swift.min(next, look)
+  }
+
+  private func checkBody(_ call: Call, _ now: Instant) -> Instant? {
+    if call.buffersRequest, now >= startedAt + worker.timeouts.requestBody {
+      worker.metrics.slowClients.add(1, shard: worker.index)
+      call.fail(RPCError(.deadlineExceeded, "the request body did not arrive in time", httpStatus: 408))
+      return nil
+    }
+    if now >= rateWindowStart + ClientConnection.rateWindow {
+      if worker.limits.bodyRate > 0, rateWindowBytes < worker.limits.bodyRate * 5 {
+        worker.metrics.slowClients.add(1, shard: worker.index)
+        call.fail(RPCError(.deadlineExceeded, "the request body arrives too slowly", httpStatus: 408))
+        return nil
+      }
+      rateWindowStart = now
+      rateWindowBytes = 0
+    }
+    return rateWindowStart + ClientConnection.rateWindow
+  }
+}
+
+extension HTTP2ClientStream: HTTP2StreamOwner {
+  func streamHead(_ stream: HTTP2Stream) {}
+
+  func stream(_ stream: HTTP2Stream, received bytes: Int) {
+    lastProgress = worker.loop.now
+    if call == nil { dropInput() } else { deliver() }
+  }
+
+  func streamEnded(_ stream: HTTP2Stream) { deliver() }
+
+  func streamDrained(_ stream: HTTP2Stream) {
+    lastProgress = worker.loop.now
+    worker.recycle(&stream.output)
+    releaseReserved()
+    guard wasCongested else { return }
+    wasCongested = false
+    call?.clientDrained()
+  }
+
+  func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+    let call = call
+    self.call = nil
+    dropInput()
+    worker.discard(&stream.output)
+    releaseReserved()
+    connection.ended(self)
+    call?.clientLeft()
+  }
+}

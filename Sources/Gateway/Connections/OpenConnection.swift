@@ -1,0 +1,31 @@
+import EventLoops
+import Metrics
+
+/// A client's connection as its worker sees it, whatever is spoken on it.
+protocol OpenConnection: AnyObject {
+  /// Place in the worker's table.
+  var slot: Int { get set }
+  /// Where it is counted.
+  var gauge: Gauge { get }
+  var remoteAddress: SocketAddress { get }
+  /// What runs on it.
+  var calls: [Call] { get }
+
+  /// The process is to end: no more requests; those that run are answered.
+  func drain()
+  /// Ends it now, with what runs on it.
+  func cut()
+}
+
+/// The gauges of the listener that a connection came in on; not the listener, whose descriptor is to close when it is
+/// taken out.
+struct ConnectionGauges {
+  /// Connections whose protocol is not known yet, too.
+  let http1: Gauge
+  let http2: Gauge
+
+  init(_ listener: ListenerState) {
+    http1 = listener.connections
+    http2 = listener.http2Connections
+  }
+}

@@ -1,0 +1,263 @@
+import Bytes
+import Configuration
+import EventLoops
+import HTTP2
+import Metrics
+
+/// One HTTP/2 connection to an endpoint, shared by the exchanges of its loop.
+///
+/// It carries as many as the upstream allows at the same time. When the upstream goes away, what it has not looked at is
+/// sent elsewhere and the rest is answered; then it ends.
+final class HTTP2UpstreamConnection: ReadinessHandler {
+  enum State {
+    case connecting
+    case open
+    case closed
+  }
+
+  /// Held, see ``UpstreamConnection``.
+  let endpoint: EndpointPool
+  let worker: Worker
+  let session: HTTP2Session
+  private(set) var state = State.connecting
+  private var transport: Transport?
+  private var registration: Registration?
+  private var wire: HTTP2Wire?
+  /// Exchanges that wait for the connection to open.
+  private var waiting: [HTTP2UpstreamStream] = []
+  private var live: [ObjectIdentifier: HTTP2UpstreamStream] = [:]
+  /// Exchanges whose input is looked at when the tick ends.
+  private var undelivered: [HTTP2UpstreamStream] = []
+  private var carried = 0
+  private var hasSettings = false
+  private var isConnected = false
+  private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
+
+  /// Streams before the upstream has said how many it takes, and at most.
+  private static let streamsBeforeSettings = 100
+  private static let maximumStreams = 1000
+  /// How many exchanges may wait for it to open.
+  private static let maximumWaiting = 1024
+
+  init(
+    endpoint: EndpointPool, worker: Worker, session: HTTP2Session, transport: consuming Transport
+  ) throws(SystemError) {
+    self.endpoint = endpoint
+    self.worker = worker
+    self.session = session
+    let descriptor = transport.descriptor
+    self.transport = consume transport
+    registration = try worker.loop.register(descriptor, [.writable], handler: self)
+    session.delegate = self
+    timer.schedule(after: endpoint.connectTimeout)
+  }
+
+  // MARK: Exchanges
+
+  /// Whether it can take another exchange now or when it is open.
+  var hasRoom: Bool {
+    switch state {
+    case .connecting: waiting.count < Swift.min(Self.maximumWaiting, Self.streamsBeforeSettings)
+    case .open: !session.peerGoesAway && !session.hasSaidGoAway && session.openStreams < allowed
+    case .closed: false
+    }
+  }
+
+  private var allowed: Int {
+    hasSettings ? Swift.min(session.peerMaximumStreams, Self.maximumStreams) : Self.streamsBeforeSettings
+  }
+
+  var isIdle: Bool { live.isEmpty && waiting.isEmpty }
+
+  func carry(_ attempt: Attempt) {
+    let exchange = HTTP2UpstreamStream(connection: self, attempt: attempt)
+    if isIdle { becameBusy() }
+    if state == .connecting {
+      waiting.append(exchange)
+      attempt.assign(exchange)
+    } else {
+      begin(exchange)
+    }
+  }
+
+  private func begin(_ exchange: HTTP2UpstreamStream) {
+    live[ObjectIdentifier(exchange)] = exchange
+    let isReused = carried > 0
+    carried += 1
+    guard !exchange.begin(reused: isReused) else { return }
+    exchange.connectionFailed(
+      UpstreamFailure(kind: .refused, reason: "\(endpoint.name): takes no more streams", nothingSent: true))
+    ended(exchange)
+  }
+
+  func forget(_ exchange: HTTP2UpstreamStream) {
+    waiting.removeAll { $0 === exchange }
+    if isIdle { becameIdle() }
+  }
+
+  func ended(_ exchange: HTTP2UpstreamStream) {
+    guard live.removeValue(forKey: ObjectIdentifier(exchange)) != nil, isIdle else { return }
+    becameIdle()
+  }
+
+  private func becameBusy() {
+    if state == .open, hasSettings { timer.cancel() }
+    endpoint.countBusy(1)
+  }
+
+  private func becameIdle() {
+    guard state != .closed else { return }
+    endpoint.countBusy(-1)
+    if state == .open, hasSettings { timer.schedule(after: worker.timeouts.upstreamIdle) }
+    if session.peerGoesAway || endpoint.isRetired || worker.isDraining { endWhenFlushed() }
+  }
+
+  func deliverLater(_ exchange: HTTP2UpstreamStream) {
+    undelivered.append(exchange)
+    scheduleFlush()
+    // Nobody flushes a wire that is gone.
+    if wire == nil { deliver() }
+  }
+
+  private func deliver() {
+    guard !undelivered.isEmpty else { return }
+    var exchanges: [HTTP2UpstreamStream] = []
+    swap(&exchanges, &undelivered)
+    for exchange in exchanges { exchange.deliver() }
+  }
+
+  func scheduleFlush() { wire?.scheduleFlush() }
+
+  // MARK: Opening
+
+  func ready(_ readiness: Readiness) {
+    guard state == .connecting, let registration else { return }
+    if !isConnected {
+      if let error = transport?.takeError() {
+        endpoint.connectFailed()
+        fail(.connect, error.reason)
+        return
+      }
+      isConnected = true
+    }
+    switch transport?.open() ?? .reads {
+    case .reads: worker.loop.change(registration, to: [.readable])
+    case .writes: worker.loop.change(registration, to: [.writable])
+    case .failed(let error):
+      endpoint.handshakeEnded(error)
+      endpoint.connectFailed()
+      fail(.connect, "\(error)")
+    case .done:
+      endpoint.handshakeEnded(nil)
+      opened(registration)
+    }
+  }
+
+  private func opened(_ registration: Registration) {
+    if let agreed = transport?.negotiatedProtocol, agreed != "h2" {
+      fail(.connect, "it speaks \(agreed) and not HTTP/2")
+      return
+    }
+    guard let transport = transport.take() else { return }
+    let hasUnread = transport.hasUnread
+    state = .open
+    self.registration = nil
+    worker.loop.change(registration, to: [.readable])
+    let wire = HTTP2Wire(
+      session: session, worker: worker, owner: self, transport: transport, registration: registration)
+    self.wire = wire
+    wire.scheduleFlush()
+    let exchanges = waiting
+    waiting = []
+    for exchange in exchanges { begin(exchange) }
+    // What came with the end of the handshake is not announced again.
+    if hasUnread { wire.receive() }
+  }
+
+  private func timeIsUp() {
+    switch state {
+    case .connecting:
+      endpoint.connectFailed()
+      fail(.connect, "no connection in time")
+    case .open where !hasSettings: fail(.closed, "no settings in time")
+    case .open: if isIdle { endWhenFlushed() }
+    case .closed: break
+    }
+  }
+
+  // MARK: Ending
+
+  /// Closes it if nothing runs on it; else it ends when that is done.
+  func closeIfIdle() {
+    if isIdle { close() }
+  }
+
+  private func endWhenFlushed() {
+    session.goAway()
+    scheduleFlush()
+  }
+
+  private func fail(_ kind: UpstreamFailure.Kind, _ reason: String) {
+    let exchanges = waiting + live.values
+    close()
+    for exchange in exchanges {
+      exchange.connectionFailed(UpstreamFailure(kind: kind, reason: "\(endpoint.name): \(reason)"))
+    }
+  }
+
+  private func close() {
+    guard state != .closed else { return }
+    let wasIdle = isIdle
+    state = .closed
+    timer.cancel()
+    if let registration { worker.loop.deregister(registration) }
+    registration = nil
+    transport = nil
+    wire?.close()
+    wire = nil
+    waiting = []
+    live = [:]
+    endpoint.closed(self, wasIdle: wasIdle)
+  }
+}
+
+extension HTTP2UpstreamConnection: HTTP2WireOwner {
+  func wireReceived(_ wire: HTTP2Wire) {
+    // The GOAWAY that says so goes first.
+    if session.failure != nil { wire.flush() }
+  }
+
+  func wireFlushed(_ wire: HTTP2Wire) {
+    deliver()
+    // Nothing runs when it ended in peace.
+    if wire.isDone { fail(.malformed, "ended for a fault of the upstream") }
+  }
+
+  func wireClosed(_ wire: HTTP2Wire, _ reason: String) { fail(.closed, reason) }
+}
+
+extension HTTP2UpstreamConnection: HTTP2SessionDelegate {
+  func session(_ session: HTTP2Session, opened stream: HTTP2Stream) {}
+  func session(_ session: HTTP2Session, refused stream: HTTP2Stream, _ fault: HTTP2Fault) {}
+
+  func session(_ session: HTTP2Session, fault: HTTP2Fault) {
+    worker.metrics.http2Fault(fault, shard: worker.index)
+  }
+
+  func sessionGoesAway(_ session: HTTP2Session, _ code: HTTP2ErrorCode) {
+    if isIdle { endWhenFlushed() }
+    endpoint.roomAppeared()
+  }
+
+  func sessionSettingsChanged(_ session: HTTP2Session) {
+    if !hasSettings {
+      // Until now the timer waited for them.
+      hasSettings = true
+      timer.cancel()
+      if isIdle { timer.schedule(after: worker.timeouts.upstreamIdle) }
+    }
+    endpoint.roomAppeared()
+  }
+
+  func sessionStreamClosed(_ session: HTTP2Session) { endpoint.roomAppeared() }
+}

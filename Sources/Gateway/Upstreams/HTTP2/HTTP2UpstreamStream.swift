@@ -1,0 +1,224 @@
+import Bytes
+import EventLoops
+import HTTP1
+import HTTP2
+import HTTPModel
+
+/// One exchange on a shared HTTP/2 connection to an endpoint.
+final class HTTP2UpstreamStream: UpstreamExchange {
+  let connection: HTTP2UpstreamConnection
+  private(set) var attempt: Attempt?
+  private var stream: HTTP2Stream?
+  private(set) var wasReused = false
+  private var answerBegun = false
+  private var interimAnswers = 0
+  private var isPaused = false
+  private var isDelivering = false
+  private var isWaiting = false
+  /// Bytes that were taken but not forwarded: their credit goes back when reading goes on.
+  private var owedCredit = 0
+  private var wasCongested = false
+
+  /// Interim answers (1xx) that one exchange may have.
+  private static let maximumInterimAnswers = 32
+  private static let highWater = 128 << 10
+
+  init(connection: HTTP2UpstreamConnection, attempt: Attempt) {
+    self.connection = connection
+    self.attempt = attempt
+  }
+
+  private var session: HTTP2Session { connection.session }
+  private var worker: Worker { connection.worker }
+
+  // MARK: Sending
+
+  var isWriting: Bool { stream != nil }
+  var isCongested: Bool { (stream?.output.count ?? 0) > Self.highWater }
+
+  /// Sends the request; false when the connection takes no more.
+  func begin(reused: Bool) -> Bool {
+    guard let attempt else { return true }
+    wasReused = reused
+    let request = attempt.request
+    var length: Int?
+    if case .length(let count) = request.framing { length = count }
+    let hasBody = request.framing != .none && request.framing != .length(0)
+    var line = HTTP2RequestLine(method: request.method, isSecure: false)
+    line.target.append(request.target)
+    if request.authority.isEmpty {
+      line.authority.append(connection.endpoint.authority)
+    } else {
+      line.authority.append(request.authority)
+    }
+    guard
+      let stream = session.request(
+        line, fields: request.fields, contentLength: length, hasBody: hasBody, owner: self)
+    else { return false }
+    self.stream = stream
+    attempt.assign(self)
+    connection.scheduleFlush()
+    guard hasBody else { return true }
+    var body = ByteBuffer()
+    if let payload = request.body { body.append(payload.buffer) } else { attempt.takePending(into: &body) }
+    session.send(&body, body.count, on: stream)
+    if attempt.bodyIsComplete { session.end(stream, trailers: attempt.pendingTrailers) }
+    if isCongested { wasCongested = true }
+    return true
+  }
+
+  func send(_ buffer: inout ByteBuffer, _ count: Int) {
+    guard let stream else { return buffer.consume(count) }
+    session.send(&buffer, count, on: stream)
+    if isCongested { wasCongested = true }
+    connection.scheduleFlush()
+  }
+
+  func sendEnd(trailers: FieldBlock?) {
+    guard let stream else { return }
+    session.end(stream, trailers: trailers)
+    connection.scheduleFlush()
+  }
+
+  // MARK: Receiving
+
+  func pauseReading() { isPaused = true }
+
+  func resumeReading() {
+    guard isPaused else { return }
+    isPaused = false
+    returnCredit()
+    guard let stream, !isWaiting, stream.hasReceivedEnd || !stream.input.isEmpty else { return }
+    isWaiting = true
+    connection.deliverLater(self)
+  }
+
+  private func returnCredit() {
+    guard owedCredit > 0, !isPaused, let stream else { return }
+    session.credit(stream, owedCredit)
+    owedCredit = 0
+    connection.scheduleFlush()
+  }
+
+  /// Gives the attempt what has come of the answer.
+  func deliver() {
+    isWaiting = false
+    guard let stream, !isDelivering else { return }
+    isDelivering = true
+    while !isPaused, let attempt, !stream.input.isEmpty {
+      var buffer = ByteBuffer()
+      swap(&buffer, &stream.input)
+      let count = buffer.count
+      owedCredit += count
+      attempt.received(&buffer, count)
+      returnCredit()
+    }
+    isDelivering = false
+    if !isPaused, stream.hasReceivedEnd, stream.input.isEmpty { finish(stream) }
+  }
+
+  /// The answer is whole.
+  private func finish(_ stream: HTTP2Stream) {
+    guard let attempt else { return }
+    self.attempt = nil
+    // An answer before the request was whole: the rest of it is of no use (RFC 9113 section 8.1).
+    if !stream.hasEnded { reset(stream, .cancel) }
+    attempt.received(endWith: stream.trailers)
+    leave(stream)
+  }
+
+  private func begin(_ stream: HTTP2Stream, _ attempt: Attempt) {
+    let head = stream.response
+    if head.isInformational {
+      interimAnswers += 1
+      if interimAnswers > Self.maximumInterimAnswers {
+        return fail(.malformed, "too many interim answers", resetting: .enhanceYourCalm)
+      }
+      if head.status != 100 { attempt.received(interim: head) }
+      return
+    }
+    answerBegun = true
+    attempt.received(head, framing: declaredFraming(stream, attempt.request.method))
+  }
+
+  private func declaredFraming(_ stream: HTTP2Stream, _ method: HTTPMethod) -> BodyFraming {
+    if let length = stream.contentLength { return .length(length) }
+    let status = stream.response.status
+    if status == 204 || status == 304 { return .none }
+    if method == .head { return .untilClose }
+    return stream.hasReceivedEnd ? .length(0) : .chunked
+  }
+
+  // MARK: Ending
+
+  func abandon() {
+    attempt = nil
+    guard let stream else { return connection.forget(self) }
+    reset(stream, .cancel)
+    leave(stream)
+  }
+
+  /// The connection is over before the answer is.
+  func connectionFailed(_ failure: UpstreamFailure) {
+    // What has come whole and waits for a slow caller is still given to it.
+    if let stream, stream.hasReceivedEnd { return }
+    stream?.owner = nil
+    var failure = failure
+    failure.answerBegun = answerBegun
+    let failed = attempt
+    attempt = nil
+    failed?.connectionFailed(self, failure)
+  }
+
+  private func fail(_ kind: UpstreamFailure.Kind, _ reason: String, resetting code: HTTP2ErrorCode? = nil) {
+    let failed = attempt
+    attempt = nil
+    if let stream {
+      if let code { reset(stream, code) }
+      leave(stream)
+    }
+    failed?.connectionFailed(
+      self,
+      UpstreamFailure(kind: kind, reason: "\(connection.endpoint.name): \(reason)", answerBegun: answerBegun))
+  }
+
+  private func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+    session.reset(stream, code)
+    connection.scheduleFlush()
+  }
+
+  private func leave(_ stream: HTTP2Stream) {
+    worker.discard(&stream.input)
+    if stream.isClosed { worker.discard(&stream.output) }
+  }
+}
+
+extension HTTP2UpstreamStream: HTTP2StreamOwner {
+  func streamHead(_ stream: HTTP2Stream) {
+    if let attempt { begin(stream, attempt) }
+  }
+
+  func stream(_ stream: HTTP2Stream, received bytes: Int) {
+    if attempt == nil { worker.discard(&stream.input) } else { deliver() }
+  }
+
+  func streamEnded(_ stream: HTTP2Stream) { deliver() }
+
+  func streamDrained(_ stream: HTTP2Stream) {
+    worker.recycle(&stream.output)
+    guard wasCongested else { return }
+    wasCongested = false
+    attempt?.drained()
+  }
+
+  func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+    worker.discard(&stream.output)
+    connection.ended(self)
+    guard attempt != nil, !stream.hasReceivedEnd else { return }
+    switch code {
+    case _ where stream.isFaulty: fail(.malformed, "the answer breaks the rules of HTTP/2")
+    case .refusedStream where !answerBegun: fail(.refused, "refused")
+    default: fail(.reset(code), "reset with \(code.name)")
+    }
+  }
+}

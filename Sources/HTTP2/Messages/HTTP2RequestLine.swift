@@ -1,0 +1,15 @@
+package import Bytes
+package import HTTPModel
+
+/// What a client's request has in place of a request line.
+package struct HTTP2RequestLine: ~Copyable {
+  package var method: HTTPMethod
+  package var isSecure: Bool
+  package var authority = ByteBuffer()
+  package var target = ByteBuffer()
+
+  package init(method: HTTPMethod, isSecure: Bool) {
+    self.method = method
+    self.isSecure = isSecure
+  }
+}

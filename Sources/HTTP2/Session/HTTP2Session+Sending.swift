@@ -1,0 +1,106 @@
+import Bytes
+import CNghttp2
+
+/// Called by the library while it makes frames.
+extension HTTP2Session {
+  /// How much of a stream goes into the next DATA frame. The bytes themselves are written by ``writeData``, straight
+  /// from the stream's buffer.
+  func readData(_ id: Int32, room: Int, flags: inout UInt32) -> Int {
+    // A stream that was given up here: the library learns of it, too.
+    guard let stream = streams[id] else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+    let waiting = stream.output.count
+    if waiting == 0, !stream.hasOutputEnded {
+      stream.isDeferred = true
+      return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+    }
+    let count = Swift.min(waiting, room)
+    flags |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
+    if count == waiting, stream.hasOutputEnded {
+      flags |= NGHTTP2_DATA_FLAG_EOF.rawValue
+      if let trailers = stream.outputTrailers {
+        stream.outputTrailers = nil
+        flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
+        _ = unsafe workspace.withTrailers(trailers) { unsafe nghttp2_submit_trailer(handle, stream.id, $0, $1) }
+      }
+    }
+    return count
+  }
+
+  /// False when the sink is full: the frame is written next time.
+  func writeData(_ id: Int32, _ head: UnsafeRawBufferPointer, _ count: Int) -> Bool {
+    guard sink.count < sinkLimit else { return false }
+    guard let stream = streams[id], stream.output.count >= count else {
+      assertionFailure("a frame was announced for bytes that are not there")
+      fail(.malformedFrames)
+      return true
+    }
+    unsafe sink.append(head)
+    stream.output.withSpan(0..<count) { sink.append($0) }
+    stream.output.consume(count)
+    windowUpdates.credit(4)
+    guard stream.output.isEmpty, !stream.isListedAsDrained else { return true }
+    stream.isListedAsDrained = true
+    drained.append(stream)
+    return true
+  }
+
+  func sent(_ frame: nghttp2_frame) {
+    let head = unsafe frame.hd
+    let type = UInt32(head.type)
+    switch type {
+    case NGHTTP2_DATA.rawValue, NGHTTP2_HEADERS.rawValue:
+      guard UInt32(head.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0, let stream = streams[head.stream_id] else {
+        return
+      }
+      stream.hasSentEnd = true
+      if stream.stopsPeerAtEnd, !stream.hasReceivedEnd { reset(stream, .noError) }
+    case NGHTTP2_RST_STREAM.rawValue:
+      let code = HTTP2ErrorCode(rawValue: unsafe frame.rst_stream.error_code)
+      sentReset(head.stream_id, code)
+    case NGHTTP2_GOAWAY.rawValue:
+      let code = HTTP2ErrorCode(rawValue: unsafe frame.goaway.error_code)
+      if code != .noError, let fault = Self.connectionFault(code) { delegate?.session(self, fault: fault) }
+    default: break
+    }
+  }
+
+  /// A reset that the library decided on is the peer's fault. Such resets cost as much as the peer's own.
+  private func sentReset(_ id: Int32, _ code: HTTP2ErrorCode) {
+    let fault = streams[id]?.fault
+    if ownResets.remove(id) == nil {
+      let found = fault.map { HTTP2Fault($0) } ?? Self.streamFault(code)
+      streams[id]?.fault = found.kind
+      delegate?.session(self, fault: found)
+    } else if fault == nil {
+      return
+    }
+    if role == .server, !resets.admit(settings.bounds.resets, now: now) { fail(.resetFlood) }
+  }
+
+  private static func streamFault(_ code: HTTP2ErrorCode) -> HTTP2Fault {
+    switch code {
+    case .refusedStream: HTTP2Fault(.tooManyStreams)
+    case .streamClosed: HTTP2Fault(.closedStream)
+    case .flowControlError: HTTP2Fault(.streamFlowControl)
+    default: HTTP2Fault(.malformedMessage)
+    }
+  }
+
+  private static func connectionFault(_ code: HTTP2ErrorCode) -> HTTP2Fault? {
+    switch code {
+    case .frameSizeError: HTTP2Fault(.frameSize)
+    case .flowControlError: HTTP2Fault(.flowControl)
+    case .compressionError: HTTP2Fault(.compression)
+    default: HTTP2Fault(.malformedFrames)
+    }
+  }
+
+  /// A request that could not be sent any more, because the peer has gone away meanwhile.
+  func notSent(_ frame: nghttp2_frame) {
+    let head = unsafe frame.hd
+    guard UInt32(head.type) == NGHTTP2_HEADERS.rawValue, role == .client,
+      unsafe frame.headers.cat == NGHTTP2_HCAT_REQUEST
+    else { return }
+    closed(head.stream_id, .refusedStream)
+  }
+}
