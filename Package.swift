@@ -112,7 +112,8 @@ let package = Package(
     tests("Diagnostics"),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
-    tests("HTTP2", ["Bytes", "HTTPModel"]),
+    support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
+    tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
@@ -129,7 +130,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "HTTP1", "HTTP2", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
-        "Metrics", "Policies", "ProtoJSON", "ProtobufSchema", "REST", "RPC", "TransportSecurity",
+        "HTTP2TestSupport", "Metrics", "Policies", "ProtoJSON", "ProtobufSchema", "REST", "RPC", "TransportSecurity",
         "TransportSecurityTestSupport", "COpenSSL",
       ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),

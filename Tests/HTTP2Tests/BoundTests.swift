@@ -1,4 +1,5 @@
 import HTTP2
+import HTTP2TestSupport
 import HTTPModel
 import Testing
 
@@ -37,7 +38,8 @@ struct BoundTests {
       name: "resets that the client provokes", kind: .resetFlood, bound: settings.bounds.resets,
       one: { Frames.headers(UInt32($0 * 2 + 1), Message.get([":path": "x"])) }),
     Flood(
-      name: "SETTINGS", kind: .settingsFlood, before: 1, bound: settings.bounds.settings, one: { _ in Frames.settings() }),
+      name: "SETTINGS", kind: .settingsFlood, before: 1, bound: settings.bounds.settings,
+      one: { _ in Frames.settings() }),
     Flood(name: "PING", kind: .pingFlood, bound: settings.bounds.pings, one: { _ in Frames.ping }),
     Flood(
       name: "empty DATA", kind: .emptyFrameFlood, bound: settings.bounds.emptyFrames,

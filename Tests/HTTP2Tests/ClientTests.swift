@@ -1,5 +1,6 @@
 import Bytes
 import HTTP2
+import HTTP2TestSupport
 import HTTPModel
 import Testing
 
@@ -68,7 +69,8 @@ struct ClientTests {
   @Test func answersInSeveralHeads() throws {
     let client = try client()
     client.receive(
-      Frames.headers(1, [(":status", "100")], end: false) + Frames.headers(1, [(":status", "103"), ("a", "1")], end: false)
+      Frames.headers(1, [(":status", "100")], end: false)
+        + Frames.headers(1, [(":status", "103"), ("a", "1")], end: false)
         + Frames.headers(1, [(":status", "200"), ("b", "2")], end: false) + Frames.headers(1, [("c", "3")]))
     #expect(client.events == ["1 100 ", "1 103 a=1", "1 200 b=2", "1 end '' c=3", "1 closed NO_ERROR"])
   }

@@ -1,5 +1,6 @@
 import Bytes
 import HTTP2
+import HTTP2TestSupport
 import HTTPModel
 import Testing
 
@@ -98,17 +99,21 @@ struct ExchangeTests {
   @Test func cookieCrumbsAreJoined() throws {
     let server = try #require(Peer(.server))
     server.receive(
-      Frames.start + Frames.headers(1, [
-        (":method", "GET"), (":scheme", "http"), (":authority", "A.example:80"), (":path", "/"), ("cookie", "a=1"),
-        ("x", "y"), ("cookie", "b=2"), ("cookie", "c=3"),
-      ]))
+      Frames.start
+        + Frames.headers(
+          1,
+          [
+            (":method", "GET"), (":scheme", "http"), (":authority", "A.example:80"), (":path", "/"), ("cookie", "a=1"),
+            ("x", "y"), ("cookie", "b=2"), ("cookie", "c=3"),
+          ]))
     #expect(server.events == ["1 GET a.example:80 / x=y cookie=a=1; b=2; c=3", "1 end '' "])
   }
 
   @Test func hostStandsInForTheAuthority() throws {
     let server = try #require(Peer(.server))
     server.receive(
-      Frames.start + Frames.headers(1, [(":method", "GET"), (":scheme", "https"), (":path", "/"), ("host", "B.example")])
+      Frames.start
+        + Frames.headers(1, [(":method", "GET"), (":scheme", "https"), (":path", "/"), ("host", "B.example")])
         + Frames.headers(
           3,
           [
@@ -183,7 +188,8 @@ struct ExchangeTests {
     client.receive(Frames.settings() + Frames.goAway(3))
     #expect(client.closes == [5: .refusedStream])
     #expect(client.session.openStreams == 2)
-    #expect(client.session.request(line, fields: FieldBlock(), contentLength: nil, hasBody: false, owner: client) == nil)
+    #expect(
+      client.session.request(line, fields: FieldBlock(), contentLength: nil, hasBody: false, owner: client) == nil)
     withExtendedLifetime(pair) {}
   }
 

@@ -1,5 +1,6 @@
 import Bytes
 import HTTP2
+import HTTP2TestSupport
 import HTTPModel
 import Testing
 

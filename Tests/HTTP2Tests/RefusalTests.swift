@@ -1,4 +1,5 @@
 import HTTP2
+import HTTP2TestSupport
 import HTTPModel
 import Testing
 
@@ -71,7 +72,8 @@ struct RefusalTests {
     Shape("content-length with zeros", Message.get([:], [("content-length", "00")]), .invalidContentLength),
     Shape("content-length with a sign", Message.get([:], [("content-length", "+0")]), .malformedMessage),
     Shape("content-length of words", Message.get([:], [("content-length", "no")]), .malformedMessage),
-    Shape("two content-lengths", Message.get([:], [("content-length", "0"), ("content-length", "0")]), .malformedMessage),
+    Shape(
+      "two content-lengths", Message.get([:], [("content-length", "0"), ("content-length", "0")]), .malformedMessage),
     Shape("content-length without body", Message.get([:], [("content-length", "3")]), .malformedMessage),
     Shape("pseudo field after others", [("x", "1")] + Message.get, .malformedMessage),
     Shape("unknown pseudo field", [(":other", "1")] + Message.get, .malformedMessage),

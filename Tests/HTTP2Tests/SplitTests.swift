@@ -1,4 +1,5 @@
 import HTTP2
+import HTTP2TestSupport
 import HTTPModel
 import Testing
 

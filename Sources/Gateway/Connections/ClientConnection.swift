@@ -41,6 +41,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   var incoming: IncomingRequest?
   var call: Call?
   var calls: [Call] { call.map { [$0] } ?? [] }
+  var bufferCapacity: Int { input.capacity + output.capacity }
   var requests = 0
 
   // What may be read and written now.
@@ -75,8 +76,9 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
   /// Goes on with a connection on which no HTTP/2 is spoken.
-  init(_ start: ConnectionStart, transport: consuming Transport, registration: Registration, input: consuming ByteBuffer)
-  {
+  init(
+    _ start: ConnectionStart, transport: consuming Transport, registration: Registration, input: consuming ByteBuffer
+  ) {
     worker = start.worker
     gauge = start.gauges.http1
     remoteAddress = start.remoteAddress

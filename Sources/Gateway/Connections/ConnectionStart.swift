@@ -18,6 +18,7 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
   var slot = -1
   var gauge: Gauge { gauges.http1 }
   var calls: [Call] { [] }
+  var bufferCapacity: Int { input.capacity }
   private var transport: Transport?
   private var registration: Registration?
   private var input = ByteBuffer()

@@ -10,6 +10,8 @@ protocol OpenConnection: AnyObject {
   var remoteAddress: SocketAddress { get }
   /// What runs on it.
   var calls: [Call] { get }
+  /// Bytes of memory that its buffers take.
+  var bufferCapacity: Int { get }
 
   /// The process is to end: no more requests; those that run are answered.
   func drain()

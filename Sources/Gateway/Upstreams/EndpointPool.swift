@@ -74,6 +74,8 @@ final class EndpointPool {
 
   var hasIdle: Bool { !idle.isEmpty }
 
+  private var connections: Int { open.count + shared.count }
+
   func serve(_ attempt: Attempt, onFreshConnection: Bool) {
     if isMultiplexed, !onFreshConnection, let connection = shared.first(where: \.hasRoom) {
       connection.carry(attempt)
@@ -85,7 +87,7 @@ final class EndpointPool {
       connection.carry(attempt)
       return
     }
-    guard open.count + shared.count < maxConnections else {
+    guard connections < maxConnections else {
       wait(attempt)
       return
     }
@@ -106,9 +108,10 @@ final class EndpointPool {
 
   /// Serves all that there is room for: who cannot be connected closes nothing that would wake the next one.
   private func serveWaiting() {
-    while !waiting.isEmpty, open.count + shared.count + resolving.count < maxConnections {
+    while !waiting.isEmpty, connections + resolving.count < maxConnections {
       serve(waiting.removeFirst(), onFreshConnection: false)
     }
+    if isMultiplexed { roomAppeared() }
   }
 
   /// Forgets an attempt that has no connection yet.
@@ -201,7 +204,9 @@ final class EndpointPool {
       // An old address is better than none while the name server is away.
       if addresses.isEmpty {
         attempt.connectionFailed(nil, UpstreamFailure(kind: .resolve, reason: "\(name): \(fault)"))
-      } else if open.count < maxConnections {
+      } else if isMultiplexed, let connection = shared.first(where: \.hasRoom) {
+        connection.carry(attempt)
+      } else if connections < maxConnections {
         connect(attempt)
       } else {
         wait(attempt)
@@ -265,7 +270,7 @@ final class EndpointPool {
     guard let index = shared.firstIndex(where: { $0 === connection }) else { return }
     shared.remove(at: index)
     if wasIdle { metrics.idle.add(-1) } else { metrics.active.add(-1) }
-    if !waiting.isEmpty { serve(waiting.removeFirst(), onFreshConnection: false) }
+    serveWaiting()
   }
 
   /// Closes what is idle; what runs is closed when it ends.

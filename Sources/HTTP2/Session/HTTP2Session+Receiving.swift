@@ -62,7 +62,8 @@ extension HTTP2Session {
     stream.fieldBytes &+= name.count &+ value.count &+ 32
     stream.fieldCount &+= 1
     let factor = settings.bounds.headerBombFactor
-    if stream.fieldBytes > settings.maximumFieldBytes &* factor || stream.fieldCount > settings.maximumFields &* factor {
+    if stream.fieldBytes > settings.maximumFieldBytes &* factor || stream.fieldCount > settings.maximumFields &* factor
+    {
       return fail(.headerBomb)
     }
     guard stream.fault == nil else { return }

@@ -85,7 +85,8 @@ package final class HTTP2Session {
   private func submitSettings() {
     var entries = [
       nghttp2_settings_entry(
-        settings_id: CInt(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(clamping: settings.streamWindow)),
+        settings_id: CInt(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(clamping: settings.streamWindow)
+      ),
       nghttp2_settings_entry(
         settings_id: CInt(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
         value: UInt32(clamping: settings.maximumFieldBytes)),

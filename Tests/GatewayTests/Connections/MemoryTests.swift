@@ -26,18 +26,18 @@ import Testing
     try gateway.waitUntil { worker in
       let connections = worker.connections.compactMap(\.self)
       return connections.count == 5
-        && connections.allSatisfy { $0.call == nil && $0.input.capacity == 0 && $0.output.capacity == 0 }
+        && connections.allSatisfy { $0.calls.isEmpty && $0.bufferCapacity == 0 }
     }
     // Half a head is something to hold, and only for whom it came from.
     clients[2].send("GET /v1/cra")
     try gateway.waitUntil { worker in
-      worker.connections.filter { ($0?.input.capacity ?? 0) > 0 }.count == 1
+      worker.connections.filter { ($0?.bufferCapacity ?? 0) > 0 }.count == 1
     }
     clients[2].send("tes/7 HTTP/1.1\r\nhost: a\r\n\r\n")
     #expect(try backend?.receiveMessage().startLine == "GET /v1/crates/7 HTTP/1.1")
     backend?.answer(json: "{}")
     #expect(try clients[2].receiveMessage().status == 200)
-    try gateway.waitUntil { worker in worker.connections.allSatisfy { ($0?.input.capacity ?? 0) == 0 } }
+    try gateway.waitUntil { worker in worker.connections.allSatisfy { ($0?.bufferCapacity ?? 0) == 0 } }
   }
 
   @Test func aSlowReaderStopsTheUpstream() throws {
@@ -94,7 +94,9 @@ import Testing
     let taken = client.sendWhileTaken(
       [[UInt8]](repeating: ahead, count: 4096).flatMap(\.self), limit: Self.much)
     #expect(taken < Self.bound)
-    let held = try gateway.onLoop { worker in worker.connections.reduce(0) { $0 + ($1?.input.count ?? 0) } }
+    let held = try gateway.onLoop { worker in
+      worker.connections.reduce(0) { $0 + (($1 as? ClientConnection)?.input.count ?? 0) }
+    }
     #expect(held <= 128 << 10)
     for _ in 0..<3 {
       backend.answer(json: "{}")

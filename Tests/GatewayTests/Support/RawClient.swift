@@ -156,6 +156,13 @@ final class RawClient {
     }
   }
 
+  /// What has come, or comes next; empty at the end.
+  func receiveSome() -> [UInt8] {
+    if pending.isEmpty { _ = receiveMore() }
+    defer { pending = [] }
+    return pending
+  }
+
   /// Waits for the end of the connection; what comes before is dropped.
   func waitForEnd() -> End? {
     while receiveMore() { pending = [] }

@@ -59,6 +59,9 @@ final class HTTP2ClientConnection: OpenConnection {
   }
 
   var calls: [Call] { live.values.compactMap(\.call) }
+  var bufferCapacity: Int {
+    live.values.reduce(wire?.bufferCapacity ?? 0) { $0 + $1.stream.input.capacity + $1.stream.output.capacity }
+  }
 
   func scheduleFlush() { wire?.scheduleFlush() }
 

@@ -169,6 +169,8 @@ final class HTTP2ClientStream: ClientStream {
     }
     session.respond(stream, status: status, fields: fields, contentLength: length, hasBody: hasBody)
     connection.scheduleFlush()
+    // From here on an answer that passes may have no deadline but a standstill.
+    if !endsCall { connection.arm(worker.loop.now + worker.timeouts.streamIdle) }
   }
 
   func sendBody(_ buffer: inout ByteBuffer, _ count: Int) {

@@ -48,6 +48,7 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
     worker.loop.handOver(registration, to: self)
   }
 
+  var bufferCapacity: Int { output.capacity }
   var isClosed: Bool { registration == nil }
   /// Whether the peer does not take what there is to send.
   var isBlocked: Bool { wantsWritable }

@@ -223,8 +223,10 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
 
 extension HTTP2UpstreamConnection: HTTP2WireOwner {
   func wireReceived(_ wire: HTTP2Wire) {
-    // The GOAWAY that says so goes first.
-    if session.failure != nil { wire.flush() }
+    guard session.failure != nil else { return }
+    // The GOAWAY that says so goes first, if it can.
+    wire.flush()
+    fail(.malformed, "ended for a fault of the upstream")
   }
 
   func wireFlushed(_ wire: HTTP2Wire) {

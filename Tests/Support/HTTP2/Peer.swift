@@ -1,51 +1,51 @@
 import Bytes
-import HTTP2
-import HTTPModel
+package import HTTP2
+package import HTTPModel
 
 /// One side of a connection, with what happens on it written down.
-final class Peer {
-  let session: HTTP2Session
-  private(set) var events: [String] = []
-  private(set) var faults: [HTTP2Fault.Kind] = []
-  private(set) var streams: [HTTP2Stream] = []
+package final class Peer {
+  package let session: HTTP2Session
+  package private(set) var events: [String] = []
+  package private(set) var faults: [HTTP2Fault.Kind] = []
+  package private(set) var streams: [HTTP2Stream] = []
   /// Whether input is taken and its credit returned at once.
-  var reads = true
+  package var reads = true
   /// What a server does with each stream.
-  var onOpen: ((Peer, HTTP2Stream) -> Void)?
-  var onEnd: ((Peer, HTTP2Stream) -> Void)?
+  package var onOpen: ((Peer, HTTP2Stream) -> Void)?
+  package var onEnd: ((Peer, HTTP2Stream) -> Void)?
   /// Body bytes by stream, taken as they came.
-  private(set) var bodies: [Int32: [UInt8]] = [:]
-  private(set) var closes: [Int32: HTTP2ErrorCode] = [:]
-  private(set) var drains = 0
-  var now: UInt64 = 1_000_000_000
+  package private(set) var bodies: [Int32: [UInt8]] = [:]
+  package private(set) var closes: [Int32: HTTP2ErrorCode] = [:]
+  package private(set) var drains = 0
+  package var now: UInt64 = 1_000_000_000
 
-  init?(_ role: HTTP2Session.Role, _ settings: HTTP2Settings = HTTP2Settings()) {
+  package init?(_ role: HTTP2Session.Role, _ settings: HTTP2Settings = HTTP2Settings()) {
     guard let session = HTTP2Session(role: role, settings: settings, workspace: HTTP2Workspace()) else { return nil }
     self.session = session
     session.delegate = self
   }
 
-  func receive(_ bytes: [UInt8]) {
+  package func receive(_ bytes: [UInt8]) {
     var buffer = ByteBuffer(bytes)
     session.receive(&buffer, now: now)
   }
 
-  func output() -> [UInt8] {
+  package func output() -> [UInt8] {
     var buffer = ByteBuffer()
     session.send(into: &buffer, limit: .max)
     return buffer.bytes
   }
 
-  func body(_ stream: HTTP2Stream) -> String { String(decoding: bodies[stream.id] ?? [], as: UTF8.self) }
+  package func body(_ stream: HTTP2Stream) -> String { String(decoding: bodies[stream.id] ?? [], as: UTF8.self) }
 
-  func take(_ stream: HTTP2Stream) {
+  package func take(_ stream: HTTP2Stream) {
     bodies[stream.id, default: []] += stream.input.bytes
     let count = stream.input.count
     stream.input.removeAll()
     session.credit(stream, count)
   }
 
-  static func fields(_ fields: FieldBlock) -> String {
+  package static func fields(_ fields: FieldBlock) -> String {
     var texts: [String] = []
     for index in fields.indices where !fields.entry(at: index).isRemoved {
       texts.append("\(fields.name(at: index))=\(fields.text(at: index))")
@@ -55,7 +55,7 @@ final class Peer {
 }
 
 extension Peer: HTTP2SessionDelegate {
-  func session(_ session: HTTP2Session, opened stream: HTTP2Stream) {
+  package func session(_ session: HTTP2Session, opened stream: HTTP2Stream) {
     let head = stream.request
     let authority = head.authority.withSpan { String(repairing: $0) }
     events.append("\(stream.id) \(head.method.name) \(authority) \(head.targetText) \(Self.fields(head.fields))")
@@ -65,53 +65,53 @@ extension Peer: HTTP2SessionDelegate {
     if stream.hasReceivedEnd { streamEnded(stream) }
   }
 
-  func session(_ session: HTTP2Session, refused stream: HTTP2Stream, _ fault: HTTP2Fault) {
+  package func session(_ session: HTTP2Session, refused stream: HTTP2Stream, _ fault: HTTP2Fault) {
     events.append("\(stream.id) refused \(fault.status ?? 0)")
     session.respond(stream, status: fault.status ?? 0, fields: FieldBlock(), contentLength: 0, hasBody: false)
     session.stopPeerAtEnd(of: stream)
   }
 
-  func session(_ session: HTTP2Session, fault: HTTP2Fault) { faults.append(fault.kind) }
-  func sessionGoesAway(_ session: HTTP2Session, _ code: HTTP2ErrorCode) { events.append("goaway \(code.name)") }
-  func sessionSettingsChanged(_ session: HTTP2Session) {}
-  func sessionStreamClosed(_ session: HTTP2Session) {}
+  package func session(_ session: HTTP2Session, fault: HTTP2Fault) { faults.append(fault.kind) }
+  package func sessionGoesAway(_ session: HTTP2Session, _ code: HTTP2ErrorCode) { events.append("goaway \(code.name)") }
+  package func sessionSettingsChanged(_ session: HTTP2Session) {}
+  package func sessionStreamClosed(_ session: HTTP2Session) {}
 }
 
 extension Peer: HTTP2StreamOwner {
-  func streamHead(_ stream: HTTP2Stream) {
+  package func streamHead(_ stream: HTTP2Stream) {
     events.append("\(stream.id) \(stream.response.status) \(Self.fields(stream.response.fields))")
   }
 
-  func stream(_ stream: HTTP2Stream, received bytes: Int) {
+  package func stream(_ stream: HTTP2Stream, received bytes: Int) {
     if reads { take(stream) }
   }
 
-  func streamEnded(_ stream: HTTP2Stream) {
+  package func streamEnded(_ stream: HTTP2Stream) {
     events.append("\(stream.id) end '\(body(stream))' \(Self.fields(stream.trailers))")
     onEnd?(self, stream)
   }
 
-  func streamDrained(_ stream: HTTP2Stream) { drains += 1 }
+  package func streamDrained(_ stream: HTTP2Stream) { drains += 1 }
 
-  func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+  package func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
     closes[stream.id] = code
     events.append("\(stream.id) closed \(code.name)")
   }
 }
 
 /// A client and a server whose bytes are carried between them.
-final class Pair {
-  let client: Peer
-  let server: Peer
+package final class Pair {
+  package let client: Peer
+  package let server: Peer
 
-  init?(_ clientSettings: HTTP2Settings = HTTP2Settings(), _ serverSettings: HTTP2Settings = HTTP2Settings()) {
+  package init?(_ clientSettings: HTTP2Settings = HTTP2Settings(), _ serverSettings: HTTP2Settings = HTTP2Settings()) {
     guard let client = Peer(.client, clientSettings), let server = Peer(.server, serverSettings) else { return nil }
     self.client = client
     self.server = server
   }
 
   /// Carries bytes both ways until nobody has more to say.
-  func exchange() {
+  package func exchange() {
     while true {
       let forth = client.output()
       if !forth.isEmpty { server.receive(forth) }
@@ -121,7 +121,7 @@ final class Pair {
     }
   }
 
-  func request(
+  package func request(
     _ method: HTTPMethod = .get, _ target: String = "/", fields: [(String, String)] = [], contentLength: Int? = nil,
     hasBody: Bool = false
   ) -> HTTP2Stream? {
@@ -133,21 +133,23 @@ final class Pair {
   }
 }
 
-func block(_ fields: [(String, String)]) -> FieldBlock {
+package func block(_ fields: [(String, String)]) -> FieldBlock {
   let block = FieldBlock()
   for (name, value) in fields { block.append(name, value) }
   return block
 }
 
 extension Peer {
-  func send(_ text: String, on stream: HTTP2Stream) { send(Array(text.utf8), on: stream) }
+  package func send(_ text: String, on stream: HTTP2Stream) { send(Array(text.utf8), on: stream) }
 
-  func send(_ bytes: [UInt8], on stream: HTTP2Stream) {
+  package func send(_ bytes: [UInt8], on stream: HTTP2Stream) {
     var buffer = ByteBuffer(bytes)
     session.send(&buffer, buffer.count, on: stream)
   }
 
-  func respond(_ stream: HTTP2Stream, _ status: Int = 200, _ fields: [(String, String)] = [], hasBody: Bool = true) {
+  package func respond(
+    _ stream: HTTP2Stream, _ status: Int = 200, _ fields: [(String, String)] = [], hasBody: Bool = true
+  ) {
     session.respond(stream, status: status, fields: block(fields), contentLength: nil, hasBody: hasBody)
   }
 }
