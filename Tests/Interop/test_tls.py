@@ -1,19 +1,25 @@
 """TLS with other people's clients and servers: curl, openssl, Python's ssl, the Connect runtime."""
 
+import os
 import re
+import signal
+import socket
 import ssl
 import subprocess
+import threading
 
 import pyqwest
 import pytest
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
+from websockets.sync.client import connect
+from websockets.sync.server import serve
 
 from support.certificates import Authority
 from support.gateway import run, wait_until
 from support.rest_service import Reply, RESTService, book
 from support.schema import SERVICE
-from support.wire import Wire
+from support.wire import Wire, request_bytes
 
 
 @pytest.fixture
@@ -240,6 +246,52 @@ def test_a_server_name_of_its_own(start, configuration, authority):
     gateway = start(upstreams(configuration(), service, ca=str(authority.file), server_name="inner.test"))
     assert gateway.fetch("GET", "/v1/books/b1").status == 200
     assert set(asked) == {"inner.test"}
+
+
+# What lasts.
+
+
+def test_a_websocket_over_tls_on_both_sides(start, secured, authority, server):
+    def echo(socket):
+        for message in socket:
+            socket.send(message)
+
+    with serve(echo, "127.0.0.1", 0, max_size=None, ssl=authority.server_context(server)) as service:
+        threading.Thread(target=service.serve_forever, daemon=True).start()
+        setup = secured(fallback="echo")
+        endpoint = "https://127.0.0.1:%d" % service.socket.getsockname()[1]
+        setup["upstreams"]["echo"] = {"protocol": "rest", "endpoints": [endpoint], "tls": {"ca": str(authority.file)}}
+        gateway = start(setup)
+        with connect("wss://localhost:%d/socket" % gateway.address[1], max_size=None, ssl=authority.client_context(),
+                     sock=socket.create_connection(gateway.address)) as client:
+            for message in ["", "a", "ü" * 1000, os.urandom(70_000), os.urandom(4 << 20)]:
+                client.send(message)
+                assert client.recv(30) == message
+            assert client.ping().wait(30)
+        service.shutdown()
+
+
+def test_a_running_request_finishes_and_the_session_ends_well(start, secured, authority, rest):
+    gateway = start(secured())
+    release = threading.Event()
+
+    def slow(request):
+        release.wait(60)
+        return Reply.json(book("slow"))
+
+    rest.answers(slow)
+    with (Wire(gateway.address, tls=authority.client_context()) as running,
+          Wire(gateway.address, tls=authority.client_context()) as idle):
+        running.send(request_bytes("GET", "/v1/books/slow", host="localhost"))
+        rest.wait_for(1)
+        gateway.signal(signal.SIGTERM)
+        assert idle.is_closed()
+        release.set()
+        answer = running.answer()
+        assert answer.json() == book("slow") and answer.closes
+        # An end without close-notify would raise SSLEOFError here.
+        assert running.socket.recv(1) == b""
+    assert gateway.process.wait(30) == 0
 
 
 # Files that change.

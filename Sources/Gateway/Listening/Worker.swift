@@ -215,7 +215,8 @@ final class Worker {
   /// The error of a request that came over a connection whose certificate is for others (RFC 9110 section 15.5.20): the
   /// client goes on with it over a connection of its own.
   private static func misdirected(_ head: RequestHead, _ names: CertificateNames) -> RPCError? {
-    let isCovered = head.authority.withSpan { names.cover(authority: $0) }
+    // HTTP/1.0 need not say for whom it is.
+    let isCovered = head.authority.withSpan { $0.isEmpty || names.cover(authority: $0) }
     if isCovered { return nil }
     return RPCError(
       .failedPrecondition, "the certificate of this connection is not for the authority of the request",

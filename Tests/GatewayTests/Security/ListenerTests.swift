@@ -161,6 +161,9 @@ import TransportSecurityTestSupport
     #expect(!upstream.isAsked())
     client.send("GET / HTTP/1.1\r\nhost: A.wild.test:8443\r\n\r\n")
     _ = try upstream.accept().receiveMessage()
+    let old = try gateway.client(certificates.client())
+    old.send("GET / HTTP/1.0\r\n\r\n")
+    _ = try upstream.accept().receiveMessage()
   }
 
   @Test func whichAuthorityItIsMayBeLeftOpen() throws {

@@ -59,7 +59,7 @@ class Wire:
         self.socket.connect(address)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls:
-            self.socket = tls.wrap_socket(self.socket, server_hostname=name)
+            self.socket = tls.wrap_socket(self.socket, server_hostname=name, suppress_ragged_eofs=False)
         self.buffer = b""
 
     def __enter__(self):
