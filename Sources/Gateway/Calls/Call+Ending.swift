@@ -47,7 +47,7 @@ extension Call {
   /// The client left: what answers is cancelled; a shadow goes on.
   func clientLeft() {
     guard state != .ended else { return }
-    outcome = .canceled
+    if let tap, tap.hasPassedEnd { outcome = tap.outcome() } else { outcome = .canceled }
     if status == 0 { status = 499 }
     attempt?.cancel()
     observeAttempt()
