@@ -61,6 +61,7 @@ let package = Package(
     door("CBrotli", pkgConfig: "libbrotlienc libbrotlidec", package: "libbrotli-dev"),
     door("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
     door("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
+    door("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
     door("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
     .target(
       name: "CProtoCompiler", cxxSettings: [.unsafeFlags(["-std=c++17"])],
@@ -78,7 +79,9 @@ let package = Package(
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
     library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
+    library("Policies"),
     library("Metrics"),
+    library("TransportSecurity", ["Bytes", "COpenSSL"]),
 
     // I/O.
     library("EventLoops", ["Bytes", "CLinux", "CAres"]),
@@ -86,7 +89,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Metrics", "EventLoops", "CLinux",
+        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "TransportSecurity", "CLinux",
       ]),
     .executableTarget(
       name: "turnout",
@@ -117,14 +120,18 @@ let package = Package(
     tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     tests("Configuration", ["Diagnostics"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
+    tests("Policies"),
     tests("Metrics"),
     support("EventLoops", []),
     tests("EventLoops", ["Bytes", "EventLoopsTestSupport"]),
+    support("TransportSecurity", ["COpenSSL"]),
+    tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
     tests(
       "Gateway",
       [
         "Bytes", "HTTPModel", "HTTP1", "HTTP2", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
-        "HTTP2TestSupport", "Metrics", "ProtoJSON", "ProtobufSchema", "REST", "RPC",
+        "HTTP2TestSupport", "Metrics", "Policies", "ProtoJSON", "ProtobufSchema", "REST", "RPC", "TransportSecurity",
+        "TransportSecurityTestSupport", "COpenSSL",
       ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17

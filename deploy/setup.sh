@@ -8,7 +8,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages=(
   ca-certificates git g++ pkg-config libc6-dev
-  libyaml-dev libprotobuf-dev libprotoc-dev libc-ares-dev libnghttp2-dev zlib1g-dev libbrotli-dev libzstd-dev
+  libyaml-dev libprotobuf-dev libprotoc-dev libc-ares-dev libnghttp2-dev libssl-dev
+  zlib1g-dev libbrotli-dev libzstd-dev
 )
 with_tests=false
 
@@ -24,7 +25,7 @@ for argument in "$@"; do
     *) usage >&2; exit 2 ;;
   esac
 done
-if $with_tests; then packages+=(curl nghttp2-client prometheus python3 python3-venv); fi
+if $with_tests; then packages+=(curl nghttp2-client openssl prometheus python3 python3-venv); fi
 
 as_root() {
   if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi

@@ -32,6 +32,7 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
   case ifNoneMatch
   case keepAlive
   case location
+  case origin
   case proxyAuthenticate
   case proxyAuthorization
   case proxyConnection
@@ -83,6 +84,7 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case .ifNoneMatch: "if-none-match"
     case .keepAlive: "keep-alive"
     case .location: "location"
+    case .origin: "origin"
     case .proxyAuthenticate: "proxy-authenticate"
     case .proxyAuthorization: "proxy-authorization"
     case .proxyConnection: "proxy-connection"
@@ -136,6 +138,7 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case (6, 0x63): (.cookie, .other)
     case (6, 0x64): (.digest, .other)
     case (6, 0x65): (.expect, .other)
+    case (6, 0x6F): (.origin, .other)
     case (6, 0x73): (.server, .other)
     case (7, 0x74): (.trailer, .other)
     case (7, 0x75): (.upgrade, .other)

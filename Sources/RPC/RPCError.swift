@@ -61,6 +61,24 @@ package struct ErrorDetail: Sendable, Equatable {
     return ErrorDetail(typeName: "google.rpc.BadRequest", value: value)
   }
 
+  /// `google.rpc.RetryInfo`: retry_delay = 1 of {seconds = 1, nanos = 2}.
+  ///
+  /// - Parameter nanoseconds: less than a second's.
+  package static func retryInfo(seconds: UInt64, nanoseconds: UInt64) -> ErrorDetail {
+    var delay: [UInt8] = []
+    if seconds > 0 {
+      delay.append(0x08)
+      appendVarint(Int(clamping: seconds), to: &delay)
+    }
+    if nanoseconds > 0 {
+      delay.append(0x10)
+      appendVarint(Int(clamping: min(nanoseconds, 999_999_999)), to: &delay)
+    }
+    var value: [UInt8] = [0x0A]
+    appendVarint(delay.count, to: &value)
+    return ErrorDetail(typeName: "google.rpc.RetryInfo", value: value + delay)
+  }
+
   private static func appendString(_ number: UInt8, _ text: String, to bytes: inout [UInt8]) {
     bytes.append(number << 3 | 2)
     appendVarint(text.utf8.count, to: &bytes)

@@ -106,9 +106,22 @@ import Testing
   }
 
   @Test(arguments: [
+    ("https://a", 443, "a"), ("HTTPS://A:443/", 443, "a"), ("https://a:80", 80, "a:80"),
+    ("https://[::1]", 443, "[::1]"),
+  ])
+  func readsEndpointsWithTLS(_ text: String, _ port: Int, _ authority: String) throws {
+    let position = SourcePosition(file: "f", line: 1, column: 1)
+    let endpoint = try EndpointURL.parse(text, at: position)
+    #expect(endpoint.isSecure)
+    #expect(Int(endpoint.port) == port)
+    #expect(endpoint.authority == authority)
+    #expect(try !EndpointURL.parse("http://a:443", at: position).isSecure)
+  }
+
+  @Test(arguments: [
     "", "a", "://a", "http:/a", "http://", "http://:80", "http://a:", "http://a:0", "http://a:65536", "http://a:+1",
     "http://a/b", "http://a?b", "http://a#b", "http://u@a", "http://[::1", "http://::1", "http://[a]", "http://[::1]x",
-    "https://a", "h2c://a", "http://a:1:2", "http:// a",
+    "https://a:0", "https://u@a", "https://", "httpss://a", "h2c://a", "http://a:1:2", "http:// a",
   ])
   func refusesOtherEndpoints(_ text: String) {
     #expect(throws: QuantityFault.self) {

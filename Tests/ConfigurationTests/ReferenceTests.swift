@@ -57,6 +57,20 @@ import Testing
     #expect(got.upstreams.last?.codec == plain.codec)
     guard case .accessLog(let log)? = got.interceptors.first else { throw Missing() }
     #expect(log.format == AccessLogConfiguration().format)
+    for interceptor in got.interceptors {
+      switch interceptor {
+      case .accessLog, .headers, .apiKey: break
+      case .requestID(let id): #expect(id == RequestIDConfiguration())
+      case .rateLimit(let limit):
+        #expect(limit.maximumKeys == RateLimitConfiguration(requests: 1, per: .seconds(1)).maximumKeys)
+      case .cors(let cors):
+        let defaults = CORSConfiguration()
+        #expect((cors.methods, cors.headers) == (defaults.methods, defaults.headers))
+        #expect((cors.credentials, cors.maxAge) == (defaults.credentials, defaults.maxAge))
+      }
+    }
+    guard case .rateLimit(let own)? = service.interceptors.first else { throw Missing() }
+    #expect(own.burst == own.requests && own.key == .none)
   }
 
   @Test func theSmallestOneIsAProxy() throws {

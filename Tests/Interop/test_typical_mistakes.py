@@ -86,10 +86,16 @@ MISTAKES = {
         "admin: { address: 127.0.0.1:9901 }", "admin: { address: 0.0.0.0:9901 }",
         "4:19: error: the admin endpoint would be open to the network without a token; "
         'set `token: "${env:TURNOUT_ADMIN_TOKEN}"`, or listen on `127.0.0.1`'),
-    "TLS": (
-        "address: 127.0.0.1:8080", "address: 127.0.0.1:8080\n    tls: { certificate: a, key: b }",
-        "4:5: error: `tls` is not supported by this version; listeners speak HTTP/1.1 without TLS; put a TLS terminator "
-        "before them"),
+    "a certificate without its key": (
+        "address: 127.0.0.1:8080", "address: 127.0.0.1:8080\n    tls: { certificate: server.pem }",
+        "4:10: error: the TLS of a listener needs `key`; write `certificate: FILE` and `key: FILE`"),
+    "a certificate that is not there": (
+        "address: 127.0.0.1:8080", "address: 127.0.0.1:8080\n    tls: { certificate: server.pem, key: server.key }",
+        "4:25: error: the certificate FOLDER/server.pem cannot be used: it cannot be read: no such file or directory"),
+    "an endpoint with TLS settings and without TLS": (
+        'endpoints: ["http://127.0.0.1:8081"] }', 'endpoints: ["http://127.0.0.1:8081"], tls: { ca: ca.pem } }',
+        "11:67: error: `tls` is for endpoints with `https://`, and there is none; write `https://` before the endpoints "
+        "that speak TLS, or leave `tls` out"),
 }
 
 

@@ -2,7 +2,6 @@ extension Sections {
   private static let routeHints: [String: KeyHint] = [
     "canary": .notYet("a route is in stage `rest`, `shadow` or `rpc` as a whole"),
     "guard": .notYet("watch the metrics and set the stage with `turnout stage`"),
-    "interceptors": .notYet("interceptors stand at the top level and act on every route"),
   ]
 
   static let service = Section<RouteKey>(
@@ -27,7 +26,7 @@ extension Sections {
 }
 
 enum RouteKey: String, SectionKey {
-  case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression
+  case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
   case stripPrefix = "strip_prefix"
   case successStatus = "success_status"
   /// Of a service only.

@@ -30,7 +30,7 @@ extension LoadContext {
     return plain
   }
 
-  /// `http://host:port`.
+  /// `http://host:port` or `https://host:port`.
   func endpoint(_ node: Node) -> EndpointConfiguration? {
     guard let text = name(node, "an endpoint") else { return nil }
     do throws(QuantityFault) {
@@ -70,15 +70,17 @@ extension LoadContext {
 /// The URL of a backend: a scheme, a host, a port, nothing else.
 enum EndpointURL {
   static func parse(_ text: String, at position: SourcePosition) throws(QuantityFault) -> EndpointConfiguration {
-    let form = "write it as `http://host:port`"
+    let form = "write it as `http://host:port` or `https://host:port`"
     guard let separator = text.firstRange(of: "://") else {
       throw QuantityFault("has no scheme", cure: "write \(quoted("http://" + text))", plainCure: form)
     }
+    let isSecure: Bool
     switch text[..<separator.lowerBound].lowercased() {
-    case "http": break
-    case "https", "h2c":
+    case "http": isSecure = false
+    case "https": isSecure = true
+    case "h2c":
       throw QuantityFault(
-        "has a scheme that is not supported by this version", cure: "it supports `http://`, without TLS")
+        "has a scheme that is not supported by this version", cure: "it supports `http://` and `https://`")
     default: throw QuantityFault("has an unknown scheme", cure: form)
     }
     var authority = text[separator.upperBound...]
@@ -98,12 +100,14 @@ enum EndpointURL {
       throw QuantityFault(
         "has no valid host", cure: "write a name, an IPv4 address, or an IPv6 address in brackets")
     }
-    guard let port = portText.map(IPAddress.port) ?? 80, port > 0 else {
-      throw QuantityFault("has no valid port", cure: "write a port from 1 to 65535, or none for 80")
+    let usual: UInt16 = isSecure ? 443 : 80
+    guard let port = portText.map(IPAddress.port) ?? usual, port > 0 else {
+      throw QuantityFault("has no valid port", cure: "write a port from 1 to 65535, or none for \(usual)")
     }
     let shownHost = isBracketed ? "[\(host)]" : host
     return EndpointConfiguration(
-      host: host, port: port, authority: port == 80 ? shownHost : "\(shownHost):\(port)", position: position)
+      host: host, port: port, isSecure: isSecure, authority: port == usual ? shownHost : "\(shownHost):\(port)",
+      position: position)
   }
 }
 

@@ -31,6 +31,7 @@ extension RootReader {
     guard let map = MappingReader(node, Sections.timeouts, context) else { return }
     var timeouts = configuration.timeouts
     context.read(map[.connect], into: &timeouts.connect) { context.duration($0) }
+    context.read(map[.handshake], into: &timeouts.handshake) { context.duration($0) }
     context.read(map[.requestHead], into: &timeouts.requestHead) { context.duration($0) }
     context.read(map[.requestBody], into: &timeouts.requestBody) { context.duration($0) }
     context.read(map[.idle], into: &timeouts.idle) { context.duration($0) }
@@ -38,30 +39,5 @@ extension RootReader {
     context.read(map[.streamIdle], into: &timeouts.streamIdle) { context.duration($0) }
     context.read(map[.upstreamIdle], into: &timeouts.upstreamIdle) { context.duration($0) }
     configuration.timeouts = timeouts
-  }
-
-  func interceptors(_ node: Node) -> [InterceptorConfiguration] {
-    var accessLog: SourcePosition?
-    var result: [InterceptorConfiguration] = []
-    for element in context.list(node, "interceptors") ?? [] {
-      guard let map = MappingReader(element, Sections.interceptor, context) else { continue }
-      guard let log = map[.accessLog] else {
-        // Another name was reported already.
-        if case .mapping(let entries) = element.content, !entries.isEmpty { continue }
-        context.error(element.position, "an interceptor without a name", cure: "write `- access_log: {}`")
-        continue
-      }
-      if let accessLog {
-        context.report(.givenTwice("access_log", at: map.keyPosition(.accessLog), first: accessLog))
-        continue
-      }
-      accessLog = map.keyPosition(.accessLog)
-      guard let settings = MappingReader(log, Sections.accessLog, context) else { continue }
-      var configuration = AccessLogConfiguration()
-      context.read(settings[.format], into: &configuration.format) { context.word($0, "a log format") }
-      context.read(settings[.path], into: &configuration.path) { context.path($0)?.value }
-      result.append(.accessLog(configuration))
-    }
-    return result
   }
 }

@@ -17,8 +17,9 @@ struct RootReader {
     readListeners(map)
     if let node = map[.schema] { configuration.schema = schema(node) }
     if let node = map[.upstreams] { readUpstreams(node) }
+    // Before the services: theirs come after these, which matters to the checks.
+    if let node = map[.interceptors] { configuration.interceptors = interceptors(node, after: []) }
     if let node = map[.services] { readServices(node) }
-    if let node = map[.interceptors] { configuration.interceptors = interceptors(node) }
     if let node = map[.limits] { readLimits(node) }
     if let node = map[.timeouts] { readTimeouts(node) }
     if let node = map[.fallback], let name = reference(node) {
@@ -50,13 +51,19 @@ struct RootReader {
       if elements.count > Self.mostListeners {
         context.error(map.keyPosition(.listeners), "more than \(Self.mostListeners) listeners", cure: "give fewer")
       }
-      configuration.listeners = elements.prefix(Self.mostListeners).compactMap { element in
-        address(element, Sections.listener, .address).map { ListenerConfiguration(address: $0) }
-      }
+      configuration.listeners = elements.prefix(Self.mostListeners).compactMap { listener($0) }
     }
     if let node = map[.admin] { configuration.admin = admin(node) }
     if let node = map[.probes] { configuration.probes = address(node, Sections.probes, .address) }
     ListenerChecks.run(configuration, context)
+  }
+
+  private func listener(_ node: Node) -> ListenerConfiguration? {
+    guard let map = MappingReader(node, Sections.listener, context) else { return nil }
+    let tls = map[.tls].flatMap { listenerTLS($0) }
+    let address = map.required(.address, Sections.listener, context, cure: "write `address: 127.0.0.1:8080`")
+      .flatMap { context.socketAddress($0) }
+    return address.map { ListenerConfiguration(address: $0, tls: tls) }
   }
 
   private func address<Key>(_ node: Node, _ section: Section<Key>, _ key: Key) -> SocketAddressConfiguration? {

@@ -6,20 +6,24 @@ extension RootReader {
       guard let map = MappingReader(entry.value, Sections.service, context) else { continue }
       var settings = RouteSettings(stagePosition: entry.keyPosition)
       let isReadable = apply(map, to: &settings)
+      let own = map[.interceptors].map { interceptors($0, after: configuration.interceptors) } ?? []
       var stages = StageChecks(service: entry.key, settings: settings, isReadable: isReadable)
       var methods: [MethodConfiguration] = []
       for method in map[.methods].flatMap({ context.mapping($0, "methods by name") }) ?? [] {
-        if let read = self.method(method, of: settings, isReadable, &stages) { methods.append(read) }
+        let outer = configuration.interceptors + own
+        if let read = self.method(method, of: settings, isReadable, outer, &stages) { methods.append(read) }
       }
       stages.run(context)
-      configuration.services.append(
-        ServiceConfiguration(
-          service: Reference(name: entry.key, position: entry.keyPosition), settings: settings, methods: methods))
+      var service = ServiceConfiguration(
+        service: Reference(name: entry.key, position: entry.keyPosition), settings: settings, methods: methods)
+      service.interceptors = own
+      configuration.services.append(service)
     }
   }
 
   private func method(
-    _ entry: Node.Entry, of service: RouteSettings, _ isServiceReadable: Bool, _ stages: inout StageChecks
+    _ entry: Node.Entry, of service: RouteSettings, _ isServiceReadable: Bool, _ outer: [InterceptorConfiguration],
+    _ stages: inout StageChecks
   ) -> MethodConfiguration? {
     guard let map = MappingReader(entry.value, Sections.method, context) else { return nil }
     var settings = service
@@ -28,9 +32,11 @@ extension RootReader {
       method: entry.key, at: entry.keyPosition, settings,
       saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil,
       isReadable: isReadable && isServiceReadable)
-    return MethodConfiguration(
+    var result = MethodConfiguration(
       method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
       http: map[.http].flatMap { rule($0, Sections.rule) })
+    if let node = map[.interceptors] { result.interceptors = interceptors(node, after: outer) }
+    return result
   }
 
   /// Lays the keys of a service or a method over what stands.

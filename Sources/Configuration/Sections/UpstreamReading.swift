@@ -35,6 +35,15 @@ extension RootReader {
     context.read(map[.connectTimeout], into: &result.connectTimeout) { context.duration($0) }
     context.read(map[.maxIdleConnections], into: &result.maxIdleConnections) { context.integer($0, 0...100_000) }
     context.read(map[.maxConnections], into: &result.maxConnections) { context.integer($0, 1...100_000) }
+    if let node = map[.headers] { result.headers = headerChanges(node) }
+    if let node = map[.tls] {
+      result.tls = upstreamTLS(node)
+      if let endpoints, !endpoints.isEmpty, !endpoints.contains(where: \.isSecure) {
+        context.error(
+          map.keyPosition(.tls), "`tls` is for endpoints with `https://`, and there is none",
+          cure: "write `https://` before the endpoints that speak TLS, or leave `tls` out")
+      }
+    }
     return kind == nil ? nil : result
   }
 

@@ -34,6 +34,24 @@ package struct GatewayConfiguration: Sendable {
   package var secrets: Set<String> = []
 
   package init() {}
+
+  /// Whether a text has a secret in it, so that it must not be shown.
+  package func holdsSecret(_ text: String) -> Bool {
+    guard !secrets.isEmpty else { return false }
+    return secrets.contains { secret in
+      secret == text || text.utf8.count > secret.utf8.count && text.contains(part: secret)
+    }
+  }
+}
+
+extension String {
+  /// Whether another text is a part of it; there is no Foundation to ask.
+  fileprivate func contains(part: String) -> Bool {
+    let whole = Array(utf8)
+    let part = Array(part.utf8)
+    guard !part.isEmpty, part.count <= whole.count else { return false }
+    return (0...whole.count - part.count).contains { whole[$0..<$0 + part.count].elementsEqual(part) }
+  }
 }
 
 /// A name of something else in the file, and where it stands.
@@ -80,8 +98,13 @@ package struct SocketAddressConfiguration: Sendable, Hashable {
 
 package struct ListenerConfiguration: Sendable, Equatable {
   package var address: SocketAddressConfiguration
+  /// Nil: without TLS.
+  package var tls: ListenerTLSConfiguration?
 
-  package init(address: SocketAddressConfiguration) { self.address = address }
+  package init(address: SocketAddressConfiguration, tls: ListenerTLSConfiguration? = nil) {
+    self.address = address
+    self.tls = tls
+  }
 }
 
 package struct AdminConfiguration: Sendable, Equatable {

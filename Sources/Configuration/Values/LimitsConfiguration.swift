@@ -24,6 +24,8 @@ package struct LimitsConfiguration: Sendable, Equatable {
 package struct TimeoutsConfiguration: Sendable, Equatable {
   /// To open a connection to an upstream (Default: 5s).
   package var connect: Duration = .seconds(5)
+  /// From a client's connection to the end of its TLS handshake (Default: 10s).
+  package var handshake: Duration = .seconds(10)
   /// From the first byte of a request head to its last (Default: 10s).
   package var requestHead: Duration = .seconds(10)
   /// From the head to the end of a request body that is buffered (Default: 60s).
@@ -36,19 +38,6 @@ package struct TimeoutsConfiguration: Sendable, Equatable {
   package var streamIdle: Duration = .seconds(300)
   /// An idle upstream connection is closed (Default: 50s).
   package var upstreamIdle: Duration = .seconds(50)
-
-  package init() {}
-}
-
-/// One entry of `interceptors:`.
-package enum InterceptorConfiguration: Sendable, Equatable {
-  case accessLog(AccessLogConfiguration)
-}
-
-package struct AccessLogConfiguration: Sendable, Equatable {
-  package var format = LogFormat.text
-  /// A file; nil: standard output. Reopened on SIGUSR1.
-  package var path: String?
 
   package init() {}
 }

@@ -7,6 +7,8 @@ package struct ServiceConfiguration: Sendable {
   /// The keys of the service itself.
   package var settings: RouteSettings
   package var methods: [MethodConfiguration]
+  /// Of the service's own; they come after those of all routes.
+  package var interceptors: [InterceptorConfiguration] = []
 
   package init(service: Reference, settings: RouteSettings, methods: [MethodConfiguration]) {
     self.service = service
@@ -22,6 +24,8 @@ package struct MethodConfiguration: Sendable {
   package var settings: RouteSettings
   /// A rule for a method without annotation, or instead of it.
   package var http: HTTPRuleConfiguration?
+  /// Of the method's own; they come after those of its service.
+  package var interceptors: [InterceptorConfiguration] = []
 
   package init(method: Reference, settings: RouteSettings, http: HTTPRuleConfiguration?) {
     self.method = method

@@ -32,6 +32,10 @@ package struct UpstreamConfiguration: Sendable {
   package var maxIdleConnections = 32
   /// Connections for each endpoint and worker, idle ones included (Default: 1024); more requests wait.
   package var maxConnections = 1024
+  /// What every request to it gets or loses (Default: nothing).
+  package var headers = HeaderChangesConfiguration()
+  /// For `https://` endpoints; nil: the machine's authorities and no certificate of our own.
+  package var tls: UpstreamTLSConfiguration?
 
   package init(
     name: String, position: SourcePosition, protocol: BackendProtocol, endpoints: [EndpointConfiguration]
@@ -43,20 +47,25 @@ package struct UpstreamConfiguration: Sendable {
   }
 }
 
-/// `http://host:port`; the port defaults to 80.
+/// `http://host:port` or `https://host:port`; the port defaults to 80 or 443.
 package struct EndpointConfiguration: Sendable, Hashable {
   /// A name, an IPv4 literal, or an IPv6 literal without brackets.
   package var host: String
   package var port: UInt16
-  /// As it goes into the Host field: with the port unless it is 80, IPv6 in brackets.
+  /// Whether it is spoken to by TLS.
+  package var isSecure: Bool
+  /// As it goes into the Host field: with the port unless it is the scheme's own, IPv6 in brackets.
   package var authority: String
   package var position: SourcePosition
   /// Whether a part of it came from `${env:}` or `${file:}`, so that it is not to be shown.
   package var isSecret = false
 
-  package init(host: String, port: UInt16, authority: String, position: SourcePosition) {
+  package init(
+    host: String, port: UInt16, isSecure: Bool = false, authority: String, position: SourcePosition
+  ) {
     self.host = host
     self.port = port
+    self.isSecure = isSecure
     self.authority = authority
     self.position = position
   }

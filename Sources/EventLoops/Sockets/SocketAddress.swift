@@ -48,6 +48,14 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// What one site owns: the address without a port, of IPv6 the network of 64 bits.
+  package var network: SocketAddress {
+    switch address {
+    case .v4: SocketAddress(address, port: 0)
+    case .v6(let high, _, let scope): SocketAddress(.v6(high, 0, scope: scope), port: 0)
+    }
+  }
+
   package var isIPv6: Bool {
     if case .v6 = address { true } else { false }
   }

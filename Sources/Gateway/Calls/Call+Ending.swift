@@ -22,13 +22,22 @@ extension Call {
     finish()
   }
 
+  /// Ends the call well, with a status and no body.
+  func answer(status: Int) {
+    let answer = worker.answer
+    answer.removeAll()
+    answer.status = status
+    send(answer)
+    finish()
+  }
+
   func finish(tellsClient: Bool = true) {
     guard state != .ended else { return }
     state = .ended
     attempt = nil
     worker.shared.buffers.release(reserved)
     reserved = 0
-    for interceptor in chain.end() { interceptor.onEnd(self) }
+    for index in chain.end() { chain[index].onEnd(self) }
     worker.callEnded(self)
     let client = client
     self.client = nil
@@ -38,7 +47,7 @@ extension Call {
   /// The client left: what answers is cancelled; a shadow goes on.
   func clientLeft() {
     guard state != .ended else { return }
-    outcome = .canceled
+    if let tap, tap.hasPassedEnd { outcome = tap.outcome() } else { outcome = .canceled }
     if status == 0 { status = 499 }
     attempt?.cancel()
     observeAttempt()

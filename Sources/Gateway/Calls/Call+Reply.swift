@@ -88,7 +88,7 @@ extension Call: AttemptOwner {
   }
 
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) {
-    observeAttempt()
+    observeAttempt(failure)
     worker.metrics.upstreamFailed(upstreamName, failure.kind, shard: worker.index)
     fail(failure.callError)
   }
@@ -101,10 +101,13 @@ extension Call: AttemptOwner {
     client?.resumeReceiving()
   }
 
-  func observeAttempt() {
+  /// The attempt is over: counts it and tells who was entered.
+  func observeAttempt(_ failure: UpstreamFailure? = nil) {
     guard let attemptStartedAt else { return }
     self.attemptStartedAt = nil
     worker.observeUpstream(upstreamName, route, worker.loop.now - attemptStartedAt)
+    let end = AttemptEnd(upstream: upstreamName, status: attempt?.head?.status, failure: failure?.kind)
+    for index in chain.leaving { chain[index].onAttemptEnd(self, end) }
   }
 
   /// Reads a translated answer and writes it in the caller's protocol.
@@ -149,6 +152,6 @@ extension Call: AttemptOwner {
 
   /// Innermost first, before the head goes out.
   private func leaveWithReply(_ fields: FieldBlock) {
-    for interceptor in chain.leaving { interceptor.onReply(self, fields) }
+    for index in chain.leaving { chain[index].onReply(self, fields) }
   }
 }

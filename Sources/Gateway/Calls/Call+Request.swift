@@ -78,7 +78,15 @@ extension Call {
     client?.startReceiving()
   }
 
+  /// What interceptors and the upstream's own settings make of a request that is about to be sent.
+  func prepare(_ request: UpstreamRequest, upstream: Int) {
+    let configuration = plans.snapshot.upstreams[upstream]
+    for index in 0..<chain.entered { chain[index].onAttempt(self, request, configuration) }
+    plans.snapshot.upstreamHeaders[upstream]?.apply(to: request.fields)
+  }
+
   func start(_ request: UpstreamRequest, upstream: Int) {
+    prepare(request, upstream: upstream)
     if let onRequest {
       onRequest(request, plans.snapshot.upstreams[upstream])
       return

@@ -137,6 +137,9 @@ final class Call {
       case .refuse(let error):
         fail(error)
         return
+      case .answer(let status):
+        answer(status: status)
+        return
       case .wait:
         if state == .entering { state = .waiting }
         return
@@ -154,6 +157,7 @@ final class Call {
       state = .entering
       proceed()
     case .refuse(let error): fail(error)
+    case .answer(let status): answer(status: status)
     case .wait: break
     }
   }

@@ -69,6 +69,9 @@ struct ReplyTap {
     }
   }
 
+  /// Whether a stream's last message has passed: its client has all that it waits for, and may leave.
+  var hasPassedEnd: Bool { watch == .stream && stream.isComplete }
+
   /// The code that the call ended with, once its answer is whole; nil when it was a success.
   func outcome() -> Code? {
     switch watch {

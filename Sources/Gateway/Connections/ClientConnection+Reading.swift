@@ -50,7 +50,8 @@ extension ClientConnection {
       try beginCall(incoming)
       return true
     case .body:
-      guard mayReceive, !readsPaused, let incoming else { return false }
+      // The end of a body whose last bytes have filled the other side has nothing to wait for.
+      guard mayReceive, let incoming, !readsPaused || incoming.reader.isComplete else { return false }
       switch try incoming.reader.next(&buffer, trailers: incoming.trailers) {
       case .needsMore: return false
       case .data(let count):

@@ -20,13 +20,13 @@ extension ClientConnection {
   }
 
   /// Sends what is in the pipe; true when it is empty.
-  func flushPipe() throws(SystemError) -> Bool {
+  func flushPipe() throws(TransportError) -> Bool {
     guard let pipe else { return true }
     while !pipe.isEmpty {
       switch transport?.send(from: pipe) ?? .closed {
       case .transferred: lastProgress = worker.loop.now
       case .wouldBlock: return false
-      case .closed: throw SystemError(call: "splice", code: 0)
+      case .closed: throw TransportError.system(SystemError(call: "splice", code: 0))
       case .failed(let error): throw error
       }
     }

@@ -101,7 +101,7 @@ extension ClientConnection: ClientStream {
   func flush() {
     isFlushing = false
     guard phase != .closed else { return }
-    do throws(SystemError) {
+    do throws(TransportError) {
       if try flushPipe(), !output.isEmpty { try writeOutput() }
     } catch {
       let call = call
@@ -134,11 +134,11 @@ extension ClientConnection: ClientStream {
     if !input.isEmpty { process() }
   }
 
-  private func writeOutput() throws(SystemError) {
+  private func writeOutput() throws(TransportError) {
     switch transport?.write(from: &output) ?? .closed {
     case .transferred: lastProgress = worker.loop.now
     case .wouldBlock: break
-    case .closed: throw SystemError(call: "send", code: 0)
+    case .closed: throw TransportError.system(SystemError(call: "send", code: 0))
     case .failed(let error): throw error
     }
   }

@@ -4,6 +4,7 @@ import EventLoops
 import HTTP1
 import HTTPModel
 import Metrics
+import TransportSecurity
 
 /// One HTTP/1.x connection of a client: reads requests one after the other and carries one call at a time.
 ///
@@ -25,6 +26,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   let worker: Worker
   let gauge: Gauge
   let remoteAddress: SocketAddress
+  /// The names of the certificate that the client was shown, where they are checked.
+  let coveredNames: CertificateNames?
   var slot = -1
   var transport: Transport?
   var registration: Registration?
@@ -72,13 +75,14 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   // Not weak: a weak reference would send every count of this object through a side table. The timer dies with it.
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  /// Goes on with a connection whose first bytes are no preface of HTTP/2.
+  /// Goes on with a connection on which no HTTP/2 is spoken.
   init(
     _ start: ConnectionStart, transport: consuming Transport, registration: Registration, input: consuming ByteBuffer
   ) {
     worker = start.worker
     gauge = start.gauges.http1
     remoteAddress = start.remoteAddress
+    coveredNames = start.coveredNames
     let now = worker.loop.now
     openedAt = start.openedAt
     lastProgress = now

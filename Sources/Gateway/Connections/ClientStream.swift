@@ -2,10 +2,13 @@ import Bytes
 import EventLoops
 import HTTP1
 import HTTPModel
+import TransportSecurity
 
 /// The client's end of one exchange as a call sees it, whatever the HTTP version.
 protocol ClientStream: AnyObject {
   var remoteAddress: SocketAddress { get }
+  /// Whom the connection's certificate is for, when that limits what may be asked for over it; nil: anything.
+  var coveredNames: CertificateNames? { get }
   /// Whether the request body has been delivered whole.
   var hasReceivedAll: Bool { get }
   /// Whether more should not be sent until ``Call/clientDrained()``.

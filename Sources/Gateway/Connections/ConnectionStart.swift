@@ -3,13 +3,17 @@ import Configuration
 import EventLoops
 import HTTP2
 import Metrics
+import TransportSecurity
 
-/// A connection of a client until it is known what is spoken on it: in the clear, the first bytes tell HTTP/2 (its
-/// preface) from HTTP/1.1. Then another object goes on with the same transport, registration and bytes.
+/// A connection of a client until it is known what is spoken on it: over TLS the handshake has agreed on it (ALPN), else
+/// the first bytes tell HTTP/2 (its preface) from HTTP/1.1. Then another object goes on with the same transport,
+/// registration and bytes.
 final class ConnectionStart: ReadinessHandler, OpenConnection {
   let worker: Worker
   let gauges: ConnectionGauges
   let remoteAddress: SocketAddress
+  /// The names of the certificate that the client was shown, where they are checked.
+  let coveredNames: CertificateNames?
   let openedAt: Instant
   var slot = -1
   var gauge: Gauge { gauges.http1 }
@@ -21,14 +25,16 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in close() }
 
   init(
-    worker: Worker, gauges: ConnectionGauges, socket: consuming Socket, remoteAddress: SocketAddress
+    worker: Worker, gauges: ConnectionGauges, remoteAddress: SocketAddress, coveredNames: CertificateNames?,
+    transport: consuming Transport
   ) throws(SystemError) {
     self.worker = worker
     self.gauges = gauges
     self.remoteAddress = remoteAddress
+    self.coveredNames = coveredNames
     openedAt = worker.loop.now
-    let descriptor = socket.descriptor
-    transport = Transport(socket)
+    let descriptor = transport.descriptor
+    self.transport = consume transport
     registration = try worker.loop.register(descriptor, [.readable], handler: self)
     timer.schedule(after: worker.timeouts.idle)
   }
@@ -45,6 +51,11 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
   }
 
   private func decide() {
+    switch transport?.negotiatedProtocol {
+    case "h2": return becomeHTTP2()
+    case "http/1.1": return becomeHTTP1()
+    default: break
+    }
     switch input.withSpan(nil, Preface.match) {
     case .http2: becomeHTTP2()
     case .other: becomeHTTP1()

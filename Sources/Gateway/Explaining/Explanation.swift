@@ -5,6 +5,7 @@ import HTTP1
 import HTTPModel
 import REST
 import RPC
+import TransportSecurity
 
 /// Says what a request would become, and why, by taking it through the same code as a real one, up to the moment at
 /// which an upstream would be asked.
@@ -140,8 +141,11 @@ enum Explanation {
     report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints)")
     report.line("sent", "\(request.method.name) \(request.target.withSpan { String(repairing: $0) })")
     for index in request.fields.indices where !request.fields.entry(at: index).isRemoved {
-      let secret = [.authorization, .cookie, .proxyAuthorization].contains(request.fields.entry(at: index).name)
-      report.line("", "\(request.fields.name(at: index)): \(secret ? "(hidden)" : request.fields.text(at: index))")
+      let value = request.fields.text(at: index)
+      let secret =
+        [.authorization, .cookie, .proxyAuthorization].contains(request.fields.entry(at: index).name)
+        || call.plans.snapshot.configuration.holdsSecret(value)
+      report.line("", "\(request.fields.name(at: index)): \(secret ? "(hidden)" : value)")
     }
     guard let body = request.body, !body.buffer.isEmpty else {
       if passes, call.hasRequestBody { report.line("", "the body as it is") }
@@ -179,6 +183,7 @@ struct ExplanationText {
 
 /// The client of a request that nobody sent: keeps what it would have been told.
 final class ExplainedClient: ClientStream {
+  var coveredNames: CertificateNames? { nil }
   private(set) var status = 0
   private(set) var body = ""
   private(set) var isReceiving = false

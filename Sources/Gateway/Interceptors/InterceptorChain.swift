@@ -2,7 +2,7 @@
 struct InterceptorChain {
   private let interceptors: [any Interceptor]
   /// How many were entered.
-  private var entered = 0
+  private(set) var entered = 0
   private var isEnded = false
 
   init(_ interceptors: [any Interceptor]) { self.interceptors = interceptors }
@@ -17,12 +17,15 @@ struct InterceptorChain {
     return interceptors[entered - 1]
   }
 
-  /// Those that were entered, innermost first.
-  var leaving: [any Interceptor] { entered == 0 ? [] : interceptors[0..<entered].reversed() }
+  /// One of those that were entered, the outermost is 0.
+  subscript(index: Int) -> any Interceptor { interceptors[index] }
 
-  /// Those to tell the end; empty the second time.
-  mutating func end() -> [any Interceptor] {
-    guard !isEnded else { return [] }
+  /// The indices of those to leave, innermost first. They are walked by index, so that leaving makes no list.
+  var leaving: ReversedCollection<Range<Int>> { (0..<entered).reversed() }
+
+  /// Those to tell the end, innermost first; none the second time.
+  mutating func end() -> ReversedCollection<Range<Int>> {
+    guard !isEnded else { return (0..<0).reversed() }
     isEnded = true
     return leaving
   }

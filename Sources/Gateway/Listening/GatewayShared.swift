@@ -1,13 +1,18 @@
 import EventLoops
+import Policies
 import Synchronization
+import TransportSecurity
 
 /// What all loops share: registries and counts that belong to the process. Everything in it is safe from any thread.
 final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
+  let rateLimiters = RateLimiterRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()
+  /// Of all listeners, kept over reloads.
+  let tickets = TicketKeys()
   /// Client connections of the whole process.
   let connections = Atomic<Int>(0)
 

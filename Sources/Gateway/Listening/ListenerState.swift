@@ -1,14 +1,18 @@
+import Configuration
 import EventLoops
 import Metrics
 
 /// One address that clients connect to: the shared descriptor, and what is counted for it.
 final class ListenerState: Sendable {
   let socket: ListeningSocket
+  /// The address as the configuration gives it.
+  let configured: SocketAddressConfiguration
   let connections: Gauge
   let http2Connections: Gauge
 
-  init(socket: ListeningSocket, metrics: GatewayMetrics) {
+  init(socket: ListeningSocket, configured: SocketAddressConfiguration, metrics: GatewayMetrics) {
     self.socket = socket
+    self.configured = configured
     connections = metrics.connections.child([socket.address.text, "http1"])
     http2Connections = metrics.connections.child([socket.address.text, "http2"])
   }

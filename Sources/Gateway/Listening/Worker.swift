@@ -5,8 +5,10 @@ import HTTP1
 import HTTP2
 import HTTPModel
 import Metrics
+import Policies
 import RPC
 import Synchronization
+import TransportSecurity
 
 /// One event loop and all that lives on it: connections, upstream pools, shadows. Nothing of it is touched from
 /// another thread; what others want of it is posted to the loop's mailbox.
@@ -19,12 +21,15 @@ final class Worker {
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
   private(set) var connections: [(any OpenConnection)?] = []
   private var freeSlots: [Int] = []
+  /// Clients that have connected and do not yet speak TLS.
+  private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
+  var requestIDs = RequestIDSource()
   let http2 = HTTP2Workspace()
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
   var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
@@ -59,10 +64,12 @@ final class Worker {
     for upstream in snapshot.upstreams {
       var members: [EndpointPool] = []
       for endpoint in upstream.endpoints {
+        let security = endpoint.isSecure ? snapshot.security.upstreams[upstream.name] : nil
         let identity = EndpointIdentity(
-          upstream: upstream.name, host: endpoint.host, port: endpoint.port, http: upstream.http)
+          upstream: upstream.name, host: endpoint.host, port: endpoint.port, http: upstream.http,
+          security: security?.fingerprint ?? [])
         used.insert(identity)
-        members.append(self.endpoint(identity, endpoint, upstream))
+        members.append(self.endpoint(identity, endpoint, upstream, security))
       }
       pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index))
     }
@@ -75,14 +82,15 @@ final class Worker {
   }
 
   private func endpoint(
-    _ identity: EndpointIdentity, _ configuration: EndpointConfiguration, _ upstream: UpstreamConfiguration
+    _ identity: EndpointIdentity, _ configuration: EndpointConfiguration, _ upstream: UpstreamConfiguration,
+    _ security: UpstreamSecurity?
   ) -> EndpointPool {
     if let known = endpoints[identity] {
       known.adopt(upstream)
       return known
     }
     let pool = EndpointPool(
-      identity: identity, authority: configuration.authority, upstream: upstream, worker: self,
+      identity: identity, authority: configuration.authority, upstream: upstream, security: security, worker: self,
       metrics: metrics.upstream(upstream.name, shard: index))
     endpoints[identity] = pool
     return pool
@@ -103,9 +111,31 @@ final class Worker {
   // MARK: Connections
 
   func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
+    shared.connections.add(1, ordering: .relaxed)
+    guard let security = plans.snapshot.security.listeners[listener.configured] else {
+      begin(Transport(socket), from: peer, on: listener, nil)
+      return
+    }
+    do {
+      let handshake = try ClientHandshake(
+        worker: self, listener: listener, security: security, socket: socket, remoteAddress: peer)
+      handshakes[ObjectIdentifier(handshake)] = handshake
+    } catch {
+      log(.error, "cannot begin a TLS session: \(error)")
+      left()
+    }
+  }
+
+  /// A client's connection is open: what it asks for is read from now on.
+  func begin(
+    _ transport: consuming Transport, from peer: SocketAddress, on listener: ListenerState,
+    _ security: ListenerSecurity?
+  ) {
+    let hasUnread = transport.hasUnread
     do {
       let connection = try ConnectionStart(
-        worker: self, gauges: ConnectionGauges(listener), socket: socket, remoteAddress: peer)
+        worker: self, gauges: ConnectionGauges(listener), remoteAddress: peer,
+        coveredNames: security?.checksAuthority == true ? transport.certificateNames : nil, transport: transport)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
         connections[slot] = connection
@@ -113,11 +143,22 @@ final class Worker {
         connection.slot = connections.count
         connections.append(connection)
       }
-      shared.connections.add(1, ordering: .relaxed)
       listener.connections.add(1, shard: index)
+      // What came with the end of the handshake is not announced again.
+      if hasUnread { connection.ready([.readable]) }
+      if isDraining { connection.drain() }
     } catch {
       log(.error, "cannot watch a connection: \(error)")
+      left()
     }
+  }
+
+  func forget(_ handshake: ClientHandshake) { handshakes[ObjectIdentifier(handshake)] = nil }
+
+  /// A client that was accepted is gone.
+  func left() {
+    shared.connections.subtract(1, ordering: .relaxed)
+    endIfDrained()
   }
 
   /// The protocol of a connection is known: another object goes on with it.
@@ -133,9 +174,8 @@ final class Worker {
     guard connection.slot >= 0, connections[connection.slot] === connection else { return }
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
-    shared.connections.subtract(1, ordering: .relaxed)
     connection.gauge.add(-1, shard: index)
-    endIfDrained()
+    left()
   }
 
   func makeCall(
@@ -145,7 +185,7 @@ final class Worker {
     var route: RouteState?
     var face: any Face = RESTFace(binding: 0)
     var fallback: Int?
-    var refusal: RPCError?
+    var refusal = client.coveredNames.flatMap { Self.misdirected(head, $0) }
     switch router.route(head, in: plans.snapshot) {
     case .procedure(let index, let request):
       route = plans.routes[index]
@@ -154,17 +194,33 @@ final class Worker {
       route = plans.routes[index]
       face = RESTFace(binding: binding)
     case .fallback(let upstream): fallback = upstream
+    case .preflight(let index, let binding):
+      route = plans.routes[index]
+      face = binding.map { RESTFace(binding: $0) } ?? ConnectFace(request: .methodNotAllowed)
+      // Stands if the interceptors should let it through: OPTIONS is no method of the route.
+      refusal = RPCError(.unimplemented, "OPTIONS is not allowed here", httpStatus: 405)
     case .refused(let error):
-      refusal = error
+      refusal = refusal ?? error
       if ConnectFace.speaks(head) {
         face = ConnectFace(request: .connectUnary(.json))
         // What no procedure is, is unimplemented and no missing thing (Connect protocol, conformance unexpected-uri).
-        refusal?.code = .unimplemented
+        if refusal?.httpStatus != 421 { refusal?.code = .unimplemented }
       }
     }
     return Call(
       worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
       framing: framing, captures: route == nil ? [] : router.captures, fallbackUpstream: fallback, refusal: refusal)
+  }
+
+  /// The error of a request that came over a connection whose certificate is for others (RFC 9110 section 15.5.20): the
+  /// client goes on with it over a connection of its own.
+  private static func misdirected(_ head: RequestHead, _ names: CertificateNames) -> RPCError? {
+    // HTTP/1.0 need not say for whom it is.
+    let isCovered = head.authority.withSpan { $0.isEmpty || names.cover(authority: $0) }
+    if isCovered { return nil }
+    return RPCError(
+      .failedPrecondition, "the certificate of this connection is not for the authority of the request",
+      httpStatus: 421)
   }
 
   /// Writes an access log line; it leaves the loop when the tick ends.
@@ -182,6 +238,7 @@ final class Worker {
     isDraining = true
     for pool in endpoints.values { pool.closeIdle() }
     for connection in connections { connection?.drain() }
+    for handshake in handshakes.values { handshake.drain() }
     drainTimer.schedule(after: time)
     endIfDrained()
   }
@@ -189,6 +246,7 @@ final class Worker {
   private func drainTimeIsUp() {
     let left = connections.compactMap(\.self)
     if !left.isEmpty { log(.warning, "draining took too long: \(left.count) connections are cut") }
+    for handshake in handshakes.values { handshake.close() }
     for connection in left { connection.cut() }
     endIfDrained()
   }
@@ -200,7 +258,7 @@ final class Worker {
   }
 
   private func endIfDrained() {
-    guard isDraining, freeSlots.count == connections.count else { return }
+    guard isDraining, freeSlots.count == connections.count, handshakes.isEmpty else { return }
     drainTimer.cancel()
     accessLog.flush()
     loop.stop()

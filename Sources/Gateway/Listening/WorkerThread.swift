@@ -13,19 +13,18 @@ struct WorkerThread: Sendable {
     ended: @escaping @Sendable () -> Void
   ) throws(SystemError) -> WorkerThread {
     let mailbox = try Mailbox()
-    // A job of the mailbox and not of the thread's own closure, which would hold the listeners' descriptors open
-    // for as long as the thread runs.
+    // A job of the mailbox and not of the thread's own closure, which would hold the first snapshot and the listeners'
+    // descriptors for as long as the thread runs.
     mailbox.post { loop in
-      guard let worker = loop.resident as? Worker else { return }
+      let worker = Worker(index: index, loop: loop, shared: shared, snapshot: snapshot)
+      loop.resident = worker
       for listener in listeners { worker.open(listener) }
     }
     let thread = try LoopThread.start(name: "loop\(index)") {
       do throws(SystemError) {
         let loop = try EventLoop(name: "loop\(index)", mailbox: mailbox)
-        let worker = Worker(index: index, loop: loop, shared: shared, snapshot: snapshot)
-        loop.resident = worker
         loop.run()
-        worker.closeUpstreams()
+        (loop.resident as? Worker)?.closeUpstreams()
         // They hold each other.
         loop.resident = nil
       } catch {

@@ -20,6 +20,7 @@ final class GatewayMetrics: Sendable {
   let shadows: CounterFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
+  let rateLimited: CounterFamily
   let connections: GaugeFamily
   let upstreamConnections: GaugeFamily
   let upstreamFailures: CounterFamily
@@ -27,6 +28,8 @@ final class GatewayMetrics: Sendable {
   let malformedRequests: CounterFamily
   let http2Faults: CounterFamily
   let acceptPauses: CounterFamily
+  let tlsHandshakes: CounterFamily
+  let upstreamHandshakes: CounterFamily
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
@@ -52,6 +55,9 @@ final class GatewayMetrics: Sendable {
     unknownFields = registry.counter(
       "turnout_unknown_fields_total", help: "JSON members and query parameters that the schema does not know.",
       labels: ["service", "method", "path"], maximumChildren: 1000)
+    rateLimited = registry.counter(
+      "turnout_rate_limited_total", help: "Calls that were refused because there were too many.",
+      labels: ["service", "method"])
     connections = registry.gauge(
       "turnout_connections", help: "Open client connections.", labels: ["listener", "protocol"])
     upstreamConnections = registry.gauge(
@@ -70,6 +76,12 @@ final class GatewayMetrics: Sendable {
     acceptPauses = registry.counter(
       "turnout_accept_pauses_total", help: "Moments in which no connection was accepted, by what had run out.",
       labels: ["reason"])
+    tlsHandshakes = registry.counter(
+      "turnout_tls_handshakes_total", help: "TLS handshakes with clients, by how they ended.",
+      labels: ["listener", "outcome"])
+    upstreamHandshakes = registry.counter(
+      "turnout_upstream_tls_handshakes_total", help: "TLS handshakes with upstreams, by how they ended.",
+      labels: ["upstream", "outcome"])
     slowClients = registry.counter(
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])

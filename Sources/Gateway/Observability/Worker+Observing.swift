@@ -49,6 +49,16 @@ extension Worker {
     histogram.observe(nanoseconds: nanoseconds, shard: index)
   }
 
+  /// Counts a call that a rate limit refused.
+  func countRateLimited(_ call: Call) {
+    let counters = call.route?.counters ?? call.plans.unrouted
+    let counter =
+      counters.rateLimited
+      ?? metrics.rateLimited.child([call.route?.plan.service ?? "", call.route?.plan.method ?? ""])
+    counters.rateLimited = counter
+    counter.add(1, shard: index)
+  }
+
   /// A request that never became a call.
   func logRefused(_ connection: any OpenConnection, status: Int, reason: String) {
     log(.info, "refused a request of \(connection.remoteAddress.host) with \(status): \(reason)")

@@ -75,7 +75,7 @@ final class RunningGateway: Sendable {
     _ address: SocketAddressConfiguration, _ metrics: GatewayMetrics
   ) throws(SystemError) -> ListenerState {
     let socket = try named(address) { (address) throws(SystemError) in try ListeningSocket(address: address) }
-    return ListenerState(socket: socket, metrics: metrics)
+    return ListenerState(socket: socket, configured: address, metrics: metrics)
   }
 
   /// Opens something at an address. The error names the address: of several, one is taken.
@@ -93,20 +93,10 @@ final class RunningGateway: Sendable {
   private static func compile(
     _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
-    var interceptors: [any Interceptor] = []
-    for interceptor in configuration.interceptors {
-      switch interceptor {
-      case .accessLog(let settings):
-        do throws(SystemError) {
-          interceptors.append(AccessLog(sink: try shared.accessLogs.sink(for: settings), format: settings.format))
-        } catch {
-          let position = SourcePosition(file: configuration.file, line: 1, column: 1)
-          return (nil, [Diagnostic(at: position, "the access log cannot be opened: \(error)")])
-        }
-      }
-    }
-    return SnapshotCompiler.compile(
-      configuration, stages: shared.stages, generation: generation, interceptors: interceptors + more)
+    SnapshotCompiler.compile(
+      configuration, stages: shared.stages, tickets: shared.tickets,
+      builder: InterceptorBuilder(limits: shared.rateLimiters, accessLogs: shared.accessLogs), generation: generation,
+      interceptors: more)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
@@ -183,8 +173,9 @@ final class RunningGateway: Sendable {
     changes.sync {
       let outcome = reloadNow()
       switch outcome {
-      case .ok:
+      case .ok(let warnings):
         shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
+        for warning in warnings { shared.log.write(.warning, "\(warning)") }
         shared.log.write(.info, "reloaded (\(reason))")
       case .failed(let diagnostics):
         shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
@@ -201,6 +192,8 @@ final class RunningGateway: Sendable {
     guard let configuration else { return .failed(faults) }
     let position = SourcePosition(file: configPath, line: 1, column: 1)
     if isDraining { return .failed([Diagnostic(at: position, "the gateway is draining")]) }
+    // Whatever comes of it: the cure of a fault may be a change of one of these.
+    watchFiles(configuration)
     let (snapshot, more) = Self.compile(configuration, shared, interceptors, generation: old.generation + 1)
     guard let snapshot else { return .failed(faults + more) }
     let known = state.withLock { $0.listeners }
@@ -247,7 +240,6 @@ final class RunningGateway: Sendable {
     if adopting.wait(timeout: .now() + Self.adoptionTime) == .timedOut {
       shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
     }
-    watchFiles(snapshot.configuration)
   }
 
   private func publishStages(_ snapshot: Snapshot) {
@@ -273,12 +265,11 @@ final class RunningGateway: Sendable {
     if old.admin != new.admin || old.probes != new.probes {
       warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
     }
-    for warning in warnings { shared.log.write(.warning, "\(warning)") }
     return warnings
   }
 
   private func watchFiles(_ configuration: GatewayConfiguration) {
-    let files = configuration.watchedFiles + configuration.schemaFiles
+    let files = configuration.watchedFiles + configuration.schemaFiles + configuration.credentialFiles
     if let watcher = state.withLock({ $0.watcher }) {
       watcher.watch(files)
       return

@@ -63,7 +63,7 @@ package struct Turnout: GatewayProgram {
     let (configuration, faults) = ConfigurationLoader.load(path: path)
     guard let configuration else { return (nil, faults) }
     let (snapshot, more) = SnapshotCompiler.compile(
-      configuration, stages: StageRegistry(), generation: 1, interceptors: [])
+      configuration, stages: StageRegistry(), generation: 1)
     return (snapshot, faults + more)
   }
 }

@@ -47,6 +47,7 @@ final class ShadowObserver: AttemptOwner {
       metrics.shadow(route.plan, .error, shard: shard)
       return
     }
+    call.prepare(request, upstream: upstream)
     let observer = ShadowObserver(worker: call.worker, route: route)
     let attempt = Attempt(pool: call.plans.pool(upstream), request: request, owner: observer)
     observer.attempt = attempt

@@ -26,6 +26,8 @@ final class Route: Sendable {
   let profileCodec: JSONCodec
   let errorFormat: ErrorFormat
   let interceptors: [any Interceptor]
+  /// Whether one of them answers preflights.
+  let answersPreflights: Bool
 
   init(
     index: Int, service: String, type: MethodType, settings: RouteSettings, stage: StageCell, restUpstream: Int?,
@@ -44,6 +46,7 @@ final class Route: Sendable {
     self.codec = codec
     self.profileCodec = profileCodec
     self.interceptors = interceptors
+    answersPreflights = interceptors.contains { $0 is CORS }
     method = type.name
     procedure = "/\(service)/\(type.name)"
     errorFormat =

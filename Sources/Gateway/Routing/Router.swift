@@ -10,6 +10,8 @@ enum RouteDecision {
   /// A REST face; the captures are in the router's scratch until the next request.
   case rest(route: Int, binding: Int)
   case fallback(upstream: Int)
+  /// A browser's question whether it may use a face of a route: that of the binding, else the RPC one.
+  case preflight(route: Int, binding: Int?)
   /// No route, and the answer that says so.
   case refused(RPCError)
 }
@@ -29,6 +31,11 @@ final class Router {
   private func route(
     _ head: RequestHead, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
   ) -> RouteDecision {
+    if head.method == .options, snapshot.answersPreflights, Preflight.isOne(head),
+      let decision = preflight(head, path, authority, snapshot)
+    {
+      return decision
+    }
     var allowed: [String] = []
     var refusedProcedure: RouteDecision?
     for group in snapshot.groups where group.serves(authority) {
@@ -50,6 +57,23 @@ final class Router {
     }
     if let refusedProcedure { return refusedProcedure }
     return unmatched(head, path, authority, snapshot, allowed: allowed)
+  }
+
+  /// The face that the call itself would have, if its route answers preflights.
+  private func preflight(
+    _ head: RequestHead, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
+  ) -> RouteDecision? {
+    guard let method = Preflight.method(of: head) else { return nil }
+    for group in snapshot.groups where group.serves(authority) {
+      if let index = group.procedures.route(for: path) {
+        return snapshot.routes[index].answersPreflights ? .preflight(route: index, binding: nil) : nil
+      }
+      if case .matched(let target) = group.trie.match(method: method, path: path, captures: &captures) {
+        let (route, binding) = group.targets[target]
+        return snapshot.routes[route].answersPreflights ? .preflight(route: route, binding: binding) : nil
+      }
+    }
+    return nil
   }
 
   /// No route: the fallback, unless a lenient backend behind it could read the path as one of a described route.

@@ -13,8 +13,13 @@ final class Snapshot: Sendable {
   let groups: [RouteGroup]
   /// By index; routes and the fallback refer to these.
   let upstreams: [UpstreamConfiguration]
+  /// What each upstream's requests get or lose, by the same index.
+  let upstreamHeaders: [HeaderChanges?]
+  /// Whether a route answers preflights, so that they are looked for.
+  let answersPreflights: Bool
   /// Index of the upstream for what no route matches.
   let fallback: Int?
+  let security: GatewaySecurity
   /// Run on calls that no route has.
   let interceptors: [any Interceptor]
   /// Renders error details where there is no route.
@@ -23,14 +28,17 @@ final class Snapshot: Sendable {
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    interceptors: [any Interceptor], errorCodec: JSONCodec
+    security: GatewaySecurity, interceptors: [any Interceptor], errorCodec: JSONCodec
   ) {
     self.generation = generation
     self.configuration = configuration
     self.routes = routes
     self.groups = groups
     upstreams = configuration.upstreams
+    upstreamHeaders = configuration.upstreams.map { HeaderChanges($0.headers) }
+    answersPreflights = routes.contains(where: \.answersPreflights)
     self.fallback = fallback
+    self.security = security
     self.interceptors = interceptors
     self.errorCodec = errorCodec
     var limits = HeadLimits()

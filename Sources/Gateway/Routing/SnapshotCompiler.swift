@@ -1,15 +1,23 @@
 import Configuration
 import Diagnostics
+import EventLoops
+import Policies
 import ProtoJSON
 import ProtobufSchema
 import REST
+import TransportSecurity
 
 /// Compiles a configuration and its schema into a snapshot, or says everything that is wrong with it.
 struct SnapshotCompiler {
   private let configuration: GatewayConfiguration
   private let stages: StageRegistry
   private let generation: Int
-  private let interceptors: [any Interceptor]
+  private let builder: InterceptorBuilder
+  /// Come after those of the configuration.
+  private let more: [any Interceptor]
+  /// Those of all routes.
+  private var interceptors: [any Interceptor] = []
+  private let security: GatewaySecurity
 
   private var diagnostics: [Diagnostic] = []
   private var routes: [Route] = []
@@ -17,22 +25,32 @@ struct SnapshotCompiler {
   private var codecs: [JSONProfile: JSONCodec] = [:]
 
   private init(
-    _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ generation: Int,
-    _ interceptors: [any Interceptor]
+    _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ builder: InterceptorBuilder,
+    _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity
   ) {
     self.configuration = configuration
     self.stages = stages
+    self.builder = builder
     self.generation = generation
-    self.interceptors = interceptors
+    self.more = more
+    self.security = security
   }
 
+  /// - Parameters:
+  ///   - tickets: keys of TLS sessions, to go on with over a reload.
+  ///   - builder: makes the interceptors of the configuration; unless told otherwise, without access logs and with rate
+  ///     limits of their own.
+  ///   - interceptors: come after those of the configuration.
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
-    _ configuration: GatewayConfiguration, stages: StageRegistry, generation: Int, interceptors: [any Interceptor]
+    _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(),
+    builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
+    interceptors: [any Interceptor] = []
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
-    var compiler = SnapshotCompiler(configuration, stages, generation, interceptors)
+    let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets)
+    var compiler = SnapshotCompiler(configuration, stages, builder, generation, interceptors, security)
     let (sources, faults) = SchemaFiles.read(configuration.schema)
-    compiler.diagnostics = faults
+    compiler.diagnostics = securityFaults + faults
     let (schema, schemaFaults) = SchemaLoader.load(sources)
     compiler.diagnostics += schemaFaults
     guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
@@ -41,13 +59,26 @@ struct SnapshotCompiler {
   }
 
   private mutating func build(_ schema: Schema) -> Snapshot? {
+    let top = SourcePosition(file: configuration.file, line: 1, column: 1)
+    interceptors = build(configuration.interceptors, scope: "", top)
     for service in configuration.services { add(service, schema) }
     let built = groups.values.map { $0.build() }.sorted { $0.specificity > $1.specificity }
     let fallback = configuration.fallback.flatMap { upstreamIndex($0) }
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      interceptors: interceptors, errorCodec: codec(.standard, schema))
+      security: security, interceptors: interceptors + more, errorCodec: codec(.standard, schema))
+  }
+
+  private mutating func build(
+    _ configured: [InterceptorConfiguration], scope: String, _ position: SourcePosition
+  ) -> [any Interceptor] {
+    do throws(SystemError) {
+      return try builder.build(configured, scope: scope)
+    } catch {
+      report(position, "the access log cannot be opened: \(error)")
+      return []
+    }
   }
 
   private func upstreamIndex(_ reference: Reference) -> Int? {
@@ -86,9 +117,10 @@ struct SnapshotCompiler {
           ?? "it has \(known.joined(separator: ", "))")
     }
     checkSides(service, type)
+    let outer = interceptors + build(service.interceptors, scope: type.fullName, service.service.position)
     for method in type.methods {
       let own = service.methods.first { $0.method.name == method.name }
-      add(method, of: type, service, own, schema)
+      add(method, of: type, service, own, outer, schema)
     }
   }
 
@@ -110,7 +142,7 @@ struct SnapshotCompiler {
 
   private mutating func add(
     _ method: MethodType, of type: ServiceType, _ service: ServiceConfiguration, _ own: MethodConfiguration?,
-    _ schema: Schema
+    _ outer: [any Interceptor], _ schema: Schema
   ) {
     let settings = own?.settings ?? service.settings
     let position = own?.http?.position ?? own?.method.position ?? service.service.position
@@ -145,13 +177,14 @@ struct SnapshotCompiler {
         "\(procedure) cannot be asked by RPC while its stage is \(settings.stage.rawValue): \(fault)",
         severity: .warning)
     }
+    let chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
     routes.append(
       Route(
         index: index, service: type.fullName, type: method, settings: settings,
         stage: stages.cell(for: procedure, configured: settings.stage),
         restUpstream: settings.rest.flatMap { upstreamIndex($0) },
         rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
-        codec: standard, profileCodec: profile, interceptors: interceptors))
+        codec: standard, profileCodec: profile, interceptors: chain))
   }
 
   /// A shadow doubles side effects, so it is for methods that have none.

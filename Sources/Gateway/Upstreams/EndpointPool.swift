@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP2
 import Metrics
+import TransportSecurity
 
 /// What makes an endpoint the same after a reload.
 struct EndpointIdentity: Hashable {
@@ -10,6 +11,8 @@ struct EndpointIdentity: Hashable {
   var host: String
   var port: UInt16
   var http: UpstreamConfiguration.HTTPVersion
+  /// Of its TLS; empty without.
+  var security: [UInt8] = []
 }
 
 /// The connections of one loop to one endpoint, the attempts that wait for one, and the endpoint's addresses.
@@ -17,6 +20,9 @@ final class EndpointPool {
   let identity: EndpointIdentity
   let name: String
   let authority: ByteBuffer
+  /// Nil: without TLS.
+  private let security: UpstreamSecurity?
+  var isSecure: Bool { security != nil }
   unowned let worker: Worker
   private(set) var connectTimeout: Duration
   private var maxIdle: Int
@@ -41,10 +47,11 @@ final class EndpointPool {
   private static let maximumWaiting = 1024
 
   init(
-    identity: EndpointIdentity, authority: String, upstream: UpstreamConfiguration, worker: Worker,
-    metrics: UpstreamMetrics
+    identity: EndpointIdentity, authority: String, upstream: UpstreamConfiguration, security: UpstreamSecurity?,
+    worker: Worker, metrics: UpstreamMetrics
   ) {
     self.identity = identity
+    self.security = security
     self.worker = worker
     self.metrics = metrics
     name = "\(identity.upstream) (\(identity.host):\(identity.port))"
@@ -118,9 +125,8 @@ final class EndpointPool {
     if isMultiplexed { return connectShared(attempt) }
     nextAddress = (nextAddress + 1) % addresses.count
     do {
-      let socket = try Socket.connect(to: addresses[nextAddress])
       let connection = try UpstreamConnection(
-        endpoint: self, worker: worker, socket: socket, attempt: attempt)
+        endpoint: self, worker: worker, transport: try transport(to: addresses[nextAddress]), attempt: attempt)
       open[ObjectIdentifier(connection)] = connection
       metrics.active.add(1)
       attempt.assign(connection)
@@ -128,6 +134,24 @@ final class EndpointPool {
       connectFailed()
       attempt.connectionFailed(nil, UpstreamFailure(kind: .connect, reason: "\(name): \(error)"))
     }
+  }
+
+  private func transport(to address: SocketAddress) throws -> Transport {
+    guard let security else { return Transport(try Socket.connect(to: address)) }
+    let session = try SecureSession(client: security.context, name: security.serverName ?? identity.host)
+    return Transport(try Socket.connect(to: address), session, on: worker.loop)
+  }
+
+  /// A TLS handshake has ended.
+  func handshakeEnded(_ error: TransportError?) {
+    guard security != nil else { return }
+    let outcome: String
+    switch error {
+    case nil: outcome = "ok"
+    case .security(let error): outcome = error.kind.rawValue
+    case .system: outcome = "closed"
+    }
+    worker.metrics.upstreamHandshakes.child([identity.upstream, outcome]).add(1, shard: worker.index)
   }
 
   private func connectShared(_ attempt: Attempt) {
@@ -142,8 +166,8 @@ final class EndpointPool {
       return
     }
     do {
-      let socket = try Socket.connect(to: addresses[nextAddress])
-      let connection = try HTTP2UpstreamConnection(endpoint: self, worker: worker, session: session, socket: socket)
+      let connection = try HTTP2UpstreamConnection(
+        endpoint: self, worker: worker, session: session, transport: try transport(to: addresses[nextAddress]))
       shared.append(connection)
       metrics.idle.add(1)
       connection.carry(attempt)

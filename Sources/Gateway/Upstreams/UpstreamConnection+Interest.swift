@@ -15,6 +15,7 @@ extension UpstreamConnection {
     updateInterest()
     // The parser may hold bytes that epoll will not report again.
     if state == .active { process() }
+    readEnd()
   }
 
   func unregister() {

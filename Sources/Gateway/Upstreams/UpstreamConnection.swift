@@ -35,7 +35,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing, UpstreamExchange
   /// Whether an exchange was over it before the present one.
   private(set) var wasReused = false
 
-  private var input = ByteBuffer()
+  var input = ByteBuffer()
   private var output = ByteBuffer()
   private var parser: ResponseHeadParser
   private var reader: BodyReader
@@ -55,18 +55,20 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing, UpstreamExchange
   /// Whether the present body goes through a pipe.
   private var isSplicing = false
   private var wasCongested = false
+  /// Whether the socket is open, and only the TLS handshake is missing.
+  var isConnected = false
   /// Interim answers (1xx) that one exchange may have: each may be as large as a head, and no window holds them back.
   private static let maximumInterimAnswers = 32
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  init(endpoint: EndpointPool, worker: Worker, socket: consuming Socket, attempt: Attempt) throws(SystemError) {
+  init(endpoint: EndpointPool, worker: Worker, transport: consuming Transport, attempt: Attempt) throws(SystemError) {
     self.endpoint = endpoint
     self.worker = worker
     self.attempt = attempt
     parser = ResponseHeadParser(limits: worker.headLimits)
     reader = BodyReader(framing: .none, limits: worker.headLimits)
-    let descriptor = socket.descriptor
-    transport = Transport(socket)
+    let descriptor = transport.descriptor
+    self.transport = consume transport
     registration = try worker.loop.register(descriptor, [.writable], handler: self)
     timer.schedule(after: endpoint.connectTimeout)
   }
@@ -179,7 +181,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing, UpstreamExchange
   func ready(_ readiness: Readiness) {
     switch state {
     case .connecting: finishConnecting()
-    case .idle: close()
+    case .idle: if readiness.meets(.broken) || !staysIdle() { close() }
     case .active:
       if readiness.contains(.writable) { flush() }
       guard state == .active else { return }
@@ -194,22 +196,15 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing, UpstreamExchange
     }
   }
 
-  private func finishConnecting() {
-    if let error = transport?.takeError() {
-      let failed = attempt
-      attempt = nil
-      endpoint.connectFailed()
-      close()
-      failed?.connectionFailed(self, UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(error.reason)"))
-      return
-    }
+  /// The connection can be asked.
+  func opened() {
     timer.cancel()
     state = .active
     updateInterest()
     writeRequest()
   }
 
-  private func readOnce() {
+  func readOnce() {
     if spliceOnce() { return }
     if isBulk { worker.lendBulkBuffer(to: &input) } else { worker.lendBuffer(to: &input) }
     let outcome = transport?.read(into: &input, room: worker.readRoom) ?? .closed
@@ -221,6 +216,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing, UpstreamExchange
     case .transferred(let count):
       isBulk = count >= worker.bulkThreshold
       process()
+      readEnd()
     case .wouldBlock: worker.recycle(&input)
     case .closed: inputClosed()
     case .failed(let error): fail(.closed, "reading: \(error)")
@@ -232,8 +228,8 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing, UpstreamExchange
 
   /// Moves body bytes towards the client inside the kernel, if they may go so; false when they must be read.
   private func spliceOnce() -> Bool {
-    guard phase == .body, input.isEmpty, let left = reader.remainingLength, left >= Self.spliceMinimum || isSplicing,
-      let attempt, let pipe = attempt.pipe
+    guard phase == .body, input.isEmpty, transport?.isSpliceable == true, let left = reader.remainingLength,
+      left >= Self.spliceMinimum || isSplicing, let attempt, let pipe = attempt.pipe
     else { return false }
     switch transport?.splice(into: pipe, limit: min(left, SplicePipe.capacity)) ?? .closed {
     case .transferred(let count):
@@ -363,7 +359,7 @@ final class UpstreamConnection: ReadinessHandler, TickFlushing, UpstreamExchange
     self.attempt = nil
     attempt.received(endWith: trailers)
     guard state == .active else { return }
-    if isPersistent, requestIsWhole, !worker.isDraining {
+    if isPersistent, requestIsWhole, !worker.isDraining, transport?.hasUnread == false {
       state = .idle
       readsPaused = false
       updateInterest()

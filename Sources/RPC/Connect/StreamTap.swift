@@ -14,6 +14,9 @@ package struct StreamTap {
   /// The end of stream came but could not be read: too long, or compressed without a way to decompress it.
   package private(set) var isEndUnreadable = false
 
+  /// Whether the end of stream has come whole, so that nothing of the answer is missing.
+  package var isComplete: Bool { hasEnded && remaining == 0 && !isBroken }
+
   private let maximumEnd: Int
   private let decompress: Decompression?
   private var head: [UInt8] = []

@@ -166,7 +166,8 @@ import Testing
     #expect((chain.next() as? JournalInterceptor)?.name == "a")
     #expect((chain.next() as? JournalInterceptor)?.name == "b")
     #expect(!chain.isThrough)
-    #expect(chain.end().map { ($0 as? JournalInterceptor)?.name } == ["b", "a"])
+    let entered = chain
+    #expect(chain.end().map { (entered[$0] as? JournalInterceptor)?.name } == ["b", "a"])
     #expect(chain.end().isEmpty)
   }
 }

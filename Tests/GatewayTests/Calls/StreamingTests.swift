@@ -33,6 +33,20 @@ import Testing
     return backend
   }
 
+  /// Clients leave when they have read the end of stream, before the HTTP message that carries it has ended.
+  @Test(arguments: [("{}", "ok"), (#"{"error":{"code":"data_loss"}}"#, "data_loss")])
+  func aClientMayLeaveAfterTheEndOfStream(end: String, code: String) throws {
+    let rpc = try ScriptedUpstream()
+    let gateway = try TestGateway(Depot.configuration(rest: nil, rpc: rpc, ["stage: rpc"]))
+    var client: RawClient? = try gateway.client()
+    let backend = try open(try #require(client), rpc)
+    backend.send(chunk(enveloped(end, flags: 2)))
+    #expect(try client?.receiveChunk() == enveloped(end, flags: 2))
+    client = nil
+    gateway.waitFor("turnout_requests_total", "code=\"\(code)\"", toBe: 1)
+    #expect(gateway.metric("turnout_requests_total") == 1)
+  }
+
   @Test func everyMessageIsPassedOnWhenItComes() throws {
     let rpc = try ScriptedUpstream()
     let gateway = try TestGateway(Depot.configuration(rest: nil, rpc: rpc, ["stage: rpc"]))

@@ -18,6 +18,7 @@ import Testing
     case .procedure(let index, let request): return "procedure \(snapshot.routes[index].method) \(request)"
     case .rest(let index, let binding): return "rest \(snapshot.routes[index].method) \(binding)"
     case .fallback: return "fallback"
+    case .preflight(let index, let binding): return "preflight \(snapshot.routes[index].method) \(binding ?? -1)"
     case .refused(let error): return "\(error.httpStatus ?? 0)"
     }
   }
@@ -36,6 +37,26 @@ import Testing
     #expect(try route("DELETE /v1/crates/7", snapshot) == "405")
     #expect(try route("GET /v1/crates/", snapshot) == "404")
     #expect(try route("GET /elsewhere", snapshot) == "404")
+  }
+
+  /// Browsers ask by OPTIONS what they may do by another method; only routes that answer such questions are found.
+  @Test func findsTheFaceThatAPreflightIsAbout() throws {
+    let origin = "origin: https://a.example\r\n"
+    func asks(_ target: String, _ method: String, _ snapshot: Snapshot) throws -> String {
+      try route("OPTIONS \(target)", snapshot, "\(origin)access-control-request-method: \(method)\r\n")
+    }
+    let cors = ["interceptors: [ cors: { origins: [ \"*\" ] } ]"]
+    let answering = try #require(try Compiled(cors).snapshot)
+    #expect(try asks("/v1/crates/7", "GET", answering) == "preflight Get 0")
+    #expect(try asks("/v1/crates", "POST", answering) == "preflight Create 0")
+    #expect(try asks("/depot.v1.CrateService/Get", "POST", answering) == "preflight Get -1")
+    #expect(try asks("/v1/crates", "DELETE", answering) == "405")
+    #expect(try asks("/v1/crates", "a b", answering) == "405")
+    #expect(try asks("/elsewhere", "GET", answering) == "404")
+    #expect(try route("OPTIONS /v1/crates", answering, origin) == "405")
+    #expect(try route("GET /v1/crates/7", answering, "\(origin)access-control-request-method: GET\r\n") == "rest Get 0")
+    let silent = try #require(try Compiled([]).snapshot)
+    #expect(try asks("/v1/crates/7", "GET", silent) == "405")
   }
 
   /// A lenient backend would take these for a described path, past what guards it.

@@ -1,6 +1,8 @@
+import Bytes
 import EventLoops
 import Glibc
 import Testing
+import TransportSecurity
 
 /// One blocking TCP connection that sends exactly the bytes it is told: a client, or what ``ScriptedUpstream`` accepted.
 ///
@@ -9,12 +11,16 @@ final class RawClient {
   private let descriptor: CInt
   /// Received and not yet given out.
   private var pending: [UInt8] = []
+  /// Set: all bytes go through it.
+  private(set) var session: SecureSession?
   /// How the peer's direction ended; nil while it goes on.
   private(set) var end: End?
 
   enum End: Equatable {
     case closed
     case reset
+    /// The TLS session failed, or ended without a close-notify.
+    case broken
     /// Nothing came for too long.
     case silence
   }
@@ -63,6 +69,15 @@ final class RawClient {
   func send(_ text: String) { send(Array(text.utf8)) }
 
   func send(_ bytes: [UInt8]) {
+    guard let session else {
+      sendRaw(bytes)
+      return
+    }
+    try? session.write(from: ByteBuffer(bytes), bytes.count)
+    sendRecords()
+  }
+
+  func sendRaw(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let sent = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
@@ -156,6 +171,72 @@ final class RawClient {
 
   private func receiveMore() -> Bool {
     guard end == nil else { return false }
+    guard let session else { return receiveRaw() }
+    var plain = ByteBuffer()
+    while true {
+      switch session.read(into: &plain) {
+      case .data:
+        pending += plain.bytes
+        return true
+      case .ended:
+        end = .closed
+        return false
+      case .failed:
+        end = .broken
+        return false
+      case .needsInput: if !receiveRecords() { return false }
+      }
+    }
+  }
+
+  // MARK: TLS
+
+  /// Goes over to TLS: all bytes go through the session, whose handshake is made.
+  ///
+  /// - Returns: why that failed.
+  func secure(_ session: SecureSession) -> TLSError? {
+    while true {
+      let progress = session.handshake()
+      self.session = session
+      sendRecords()
+      switch progress {
+      case .done: return nil
+      case .failed(let error): return error
+      case .needsInput:
+        if !receiveRecords() { return TLSError(.truncated, "the connection ended: \(String(describing: end))") }
+      }
+    }
+  }
+
+  /// Sends what the session has to say.
+  func sendRecords() {
+    guard let session else { return }
+    sendRaw(session.outgoing.bytes)
+    session.outgoing.removeAll()
+  }
+
+  /// Ends the session with a close-notify, not the connection.
+  func endSession() {
+    session?.end()
+    sendRecords()
+  }
+
+  private func receiveRecords() -> Bool {
+    guard let session else { return false }
+    let before = pending.count
+    let isOpen = receiveRaw()
+    session.incoming.append(Array(pending[before...]))
+    pending.removeSubrange(before...)
+    if !isOpen, end == .closed {
+      // Whether that was a proper end is for the session to say.
+      end = nil
+      session.inputEnded()
+      return true
+    }
+    return isOpen
+  }
+
+  private func receiveRaw() -> Bool {
     var room = [UInt8](repeating: 0, count: 65_536)
     let count = recv(descriptor, &room, room.count, 0)
     if count > 0 {

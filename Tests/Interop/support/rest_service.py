@@ -64,10 +64,15 @@ class Request:
 
 
 class RESTService:
-    def __init__(self):
+    """Speaks TLS when it is given a context for that."""
+
+    tls = None
+
+    def __init__(self, tls=None):
+        self.tls = tls
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port = self.socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self.lock = threading.Condition()
         self.connections = 0
         self.reset()
@@ -101,6 +106,12 @@ class RESTService:
 
     def _serve(self, connection, number):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.tls:
+            try:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+            except OSError:
+                connection.close()
+                return
         with connection, connection.makefile("rb") as file:
             try:
                 while request := self._read(file, connection, number):

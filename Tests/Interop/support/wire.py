@@ -49,15 +49,17 @@ def chunked(parts, trailers=()):
 
 
 class Wire:
-    """One TCP connection."""
+    """One TCP connection; with a context for TLS, one to the server of that name."""
 
-    def __init__(self, address, timeout=30, receive_buffer=None):
+    def __init__(self, address, timeout=30, receive_buffer=None, tls=None, name="localhost"):
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout)
         self.socket.connect(address)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls:
+            self.socket = tls.wrap_socket(self.socket, server_hostname=name, suppress_ragged_eofs=False)
         self.buffer = b""
 
     def __enter__(self):

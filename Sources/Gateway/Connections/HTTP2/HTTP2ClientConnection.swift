@@ -6,6 +6,7 @@ import HTTP2
 import HTTPModel
 import Metrics
 import RPC
+import TransportSecurity
 
 /// One HTTP/2 connection of a client. Each of its streams carries a call; the connection has what they share: the
 /// session, the wire, one timer.
@@ -13,6 +14,7 @@ final class HTTP2ClientConnection: OpenConnection {
   let worker: Worker
   let gauge: Gauge
   let remoteAddress: SocketAddress
+  let coveredNames: CertificateNames?
   var slot = -1
   private(set) var wire: HTTP2Wire?
   let session: HTTP2Session
@@ -36,6 +38,7 @@ final class HTTP2ClientConnection: OpenConnection {
     worker = start.worker
     gauge = start.gauges.http2
     remoteAddress = start.remoteAddress
+    coveredNames = start.coveredNames
     openedAt = start.openedAt
     idleSince = worker.loop.now
     guard let session = HTTP2Session(role: .server, settings: worker.http2Settings, workspace: worker.http2) else {

@@ -6,6 +6,7 @@ import HTTP2
 import HTTPModel
 import Metrics
 import RPC
+import TransportSecurity
 
 /// One stream of a client's HTTP/2 connection: carries one call.
 final class HTTP2ClientStream: ClientStream {
@@ -34,6 +35,8 @@ final class HTTP2ClientStream: ClientStream {
   private var outputSeen = 0
   private var rateWindowStart: Instant
   private var rateWindowBytes = 0
+
+  var coveredNames: CertificateNames? { connection.coveredNames }
 
   init(connection: HTTP2ClientConnection, stream: HTTP2Stream) {
     self.connection = connection

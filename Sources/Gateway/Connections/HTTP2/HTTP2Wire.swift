@@ -72,6 +72,8 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
     case .failed(let error): lost("reading: \(error)")
     }
     worker.give(buffer)
+    // The end of a TLS session behind its last data: no readiness announces it.
+    if transport?.hasUnread == true, case .transferred = outcome { receive() }
   }
 
   func handle(_ buffer: inout ByteBuffer) {

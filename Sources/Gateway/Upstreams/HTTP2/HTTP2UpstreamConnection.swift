@@ -30,6 +30,7 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
   private var undelivered: [HTTP2UpstreamStream] = []
   private var carried = 0
   private var hasSettings = false
+  private var isConnected = false
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
   /// Streams before the upstream has said how many it takes, and at most.
@@ -39,13 +40,13 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
   private static let maximumWaiting = 1024
 
   init(
-    endpoint: EndpointPool, worker: Worker, session: HTTP2Session, socket: consuming Socket
+    endpoint: EndpointPool, worker: Worker, session: HTTP2Session, transport: consuming Transport
   ) throws(SystemError) {
     self.endpoint = endpoint
     self.worker = worker
     self.session = session
-    let descriptor = socket.descriptor
-    transport = Transport(socket)
+    let descriptor = transport.descriptor
+    self.transport = consume transport
     registration = try worker.loop.register(descriptor, [.writable], handler: self)
     session.delegate = self
     timer.schedule(after: endpoint.connectTimeout)
@@ -131,12 +132,34 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
 
   func ready(_ readiness: Readiness) {
     guard state == .connecting, let registration else { return }
-    if let error = transport?.takeError() {
+    if !isConnected {
+      if let error = transport?.takeError() {
+        endpoint.connectFailed()
+        fail(.connect, error.reason)
+        return
+      }
+      isConnected = true
+    }
+    switch transport?.open() ?? .reads {
+    case .reads: worker.loop.change(registration, to: [.readable])
+    case .writes: worker.loop.change(registration, to: [.writable])
+    case .failed(let error):
+      endpoint.handshakeEnded(error)
       endpoint.connectFailed()
       fail(.connect, "\(error)")
+    case .done:
+      endpoint.handshakeEnded(nil)
+      opened(registration)
+    }
+  }
+
+  private func opened(_ registration: Registration) {
+    if let agreed = transport?.negotiatedProtocol, agreed != "h2" {
+      fail(.connect, "it speaks \(agreed) and not HTTP/2")
       return
     }
     guard let transport = transport.take() else { return }
+    let hasUnread = transport.hasUnread
     state = .open
     self.registration = nil
     worker.loop.change(registration, to: [.readable])
@@ -147,6 +170,8 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
     let exchanges = waiting
     waiting = []
     for exchange in exchanges { begin(exchange) }
+    // What came with the end of the handshake is not announced again.
+    if hasUnread { wire.receive() }
   }
 
   private func timeIsUp() {

@@ -1,0 +1,65 @@
+import Diagnostics
+
+extension Sections {
+  static let interceptor = Section<InterceptorKey>(
+    "an interceptor",
+    hints: Dictionary(
+      uniqueKeysWithValues: [
+        "jwt", "retry", "concurrency", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
+        "ip_filter",
+      ].map { name in
+        (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
+      }))
+  static let accessLog = Section<AccessLogKey>("the access log")
+  static let requestID = Section<RequestIDKey>("the request id")
+  static let headers = Section<HeadersKey>("the headers", hints: headerHints)
+  static let headerChanges = Section<HeaderChangesKey>("the changes of headers")
+  static let apiKey = Section<APIKeyKey>(
+    "an API key check", hints: ["file": .misplaced("write `keys: \"${file:PATH}\"`, one key a line")])
+  static let rateLimit = Section<RateLimitKey>("a rate limit")
+  static let cors = Section<CORSKey>("the CORS settings")
+
+  private static let headerHints = Dictionary(
+    uniqueKeysWithValues: HeaderChangesKey.allCases.map { key in
+      (key.rawValue, KeyHint.misplaced("write it under `request:` or `response:`"))
+    })
+}
+
+enum InterceptorKey: String, SectionKey {
+  case accessLog = "access_log"
+  case requestID = "request_id"
+  case headers
+  case apiKey = "api_key"
+  case rateLimit = "rate_limit"
+  case cors
+}
+
+enum AccessLogKey: String, SectionKey {
+  case format, path
+}
+
+enum RequestIDKey: String, SectionKey {
+  case trust
+}
+
+enum HeadersKey: String, SectionKey {
+  case request, response
+}
+
+enum HeaderChangesKey: String, SectionKey {
+  case set, add, remove
+}
+
+enum APIKeyKey: String, SectionKey {
+  case keys, header, query
+}
+
+enum RateLimitKey: String, SectionKey {
+  case requests, per, burst, key
+  case maxKeys = "max_keys"
+}
+
+enum CORSKey: String, SectionKey {
+  case origins, methods, headers, expose, credentials
+  case maxAge = "max_age"
+}

@@ -1,0 +1,49 @@
+import Configuration
+import EventLoops
+import Policies
+
+/// Makes the interceptors of one snapshot; what they keep between snapshots is in registries.
+final class InterceptorBuilder {
+  private let limits: RateLimiterRegistry
+  /// Nil: access logs are left out, for whoever only looks at a configuration.
+  private let accessLogs: AccessLogSinks?
+  /// How many equal limits were made in the same place.
+  private var seen: [RateLimiterRegistry.Identity: Int] = [:]
+
+  init(limits: RateLimiterRegistry, accessLogs: AccessLogSinks?) {
+    self.limits = limits
+    self.accessLogs = accessLogs
+  }
+
+  /// - Parameter scope: where they stand: empty for all routes, else a service or a procedure.
+  /// - Throws: why an access log cannot be opened.
+  func build(
+    _ configurations: [InterceptorConfiguration], scope: String
+  ) throws(SystemError) -> [any Interceptor] {
+    var result: [any Interceptor] = []
+    for configuration in configurations {
+      switch configuration {
+      case .accessLog(let settings):
+        guard let accessLogs else { continue }
+        result.append(AccessLog(sink: try accessLogs.sink(for: settings), format: settings.format))
+      case .requestID(let settings): result.append(RequestIdentity(settings))
+      case .headers(let settings): result.append(Headers(settings))
+      case .apiKey(let settings): result.append(APIKeys(settings))
+      case .rateLimit(let settings): result.append(RateLimit(limiter: limiter(settings, scope), key: settings.key))
+      case .cors(let settings): result.append(CORS(settings))
+      }
+    }
+    return result
+  }
+
+  private func limiter(_ settings: RateLimitConfiguration, _ scope: String) -> RateLimiter {
+    var identity = RateLimiterRegistry.Identity(
+      scope: scope,
+      rate: Rate(requests: settings.requests, period: settings.per.wholeNanoseconds, burst: settings.burst),
+      key: settings.key.text, maximumKeys: settings.maximumKeys, number: 0)
+    let number = seen[identity, default: 0]
+    seen[identity] = number + 1
+    identity.number = number
+    return limits.limiter(for: identity)
+  }
+}

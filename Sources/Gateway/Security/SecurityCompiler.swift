@@ -1,0 +1,116 @@
+import Configuration
+import Diagnostics
+import EventLoops
+import TransportSecurity
+
+/// Reads the certificates and keys that a configuration names.
+struct SecurityCompiler {
+  private(set) var security = GatewaySecurity()
+  private(set) var diagnostics: [Diagnostic] = []
+  private let now = Int(WallClock.now().seconds)
+  private let tickets: TicketKeys
+
+  /// - Returns: what could be read; and all faults and warnings.
+  static func compile(
+    _ configuration: GatewayConfiguration, tickets: TicketKeys
+  ) -> (security: GatewaySecurity, diagnostics: [Diagnostic]) {
+    var compiler = SecurityCompiler(tickets: tickets)
+    for listener in configuration.listeners {
+      if let tls = listener.tls { compiler.add(tls, at: listener.address) }
+    }
+    for upstream in configuration.upstreams where upstream.endpoints.contains(where: \.isSecure) {
+      compiler.add(upstream.tls ?? UpstreamTLSConfiguration(position: upstream.position), of: upstream)
+    }
+    return (compiler.security, compiler.diagnostics)
+  }
+
+  private init(tickets: TicketKeys) { self.tickets = tickets }
+
+  private mutating func add(_ tls: ListenerTLSConfiguration, at address: SocketAddressConfiguration) {
+    let identities = tls.certificates.compactMap { identity($0) }
+    let authorities = tls.clientCA.map { self.authorities($0, "client CA") }
+    guard identities.count == tls.certificates.count, let place = tls.certificates.first?.certificate else { return }
+    let clients: ServerContext.ClientVerification
+    switch (tls.clientAuth, authorities) {
+    case (.required, let authorities??): clients = .required(authorities)
+    case (.optional, let authorities??): clients = .optional(authorities)
+    case (_, .some(nil)): return
+    case (_, nil): clients = .none
+    }
+    do throws(TLSError) {
+      let context = try ServerContext(
+        identities: identities, clients: clients, protocols: ApplicationProtocols.ofListeners, tickets: tickets)
+      security.listeners[address] = ListenerSecurity(context: context, checksAuthority: tls.checksAuthority)
+    } catch {
+      report(place, "certificate", error.reason)
+    }
+  }
+
+  private mutating func add(_ tls: UpstreamTLSConfiguration, of upstream: UpstreamConfiguration) {
+    let own = tls.identity.map { identity($0) }
+    let authorities = tls.ca.map { self.authorities($0, "CA") }
+    if case .some(nil) = own { return }
+    let trust: ClientContext.Trust
+    switch authorities {
+    case .some(let found?): trust = .authorities(found)
+    case .some(nil): return
+    case nil: trust = .system
+    }
+    do throws(TLSError) {
+      let context = try ClientContext(trust: trust, identity: own ?? nil, protocols: ApplicationProtocols.ofUpstream(upstream.http))
+      security.upstreams[upstream.name] = UpstreamSecurity(context: context, serverName: tls.serverName)
+    } catch {
+      report(tls.identity?.certificate ?? FileReference(path: "", position: tls.position), "certificate", error.reason)
+    }
+  }
+
+  // MARK: Files
+
+  private mutating func identity(_ files: CertificateConfiguration) -> Identity? {
+    do throws(CredentialFault) {
+      let identity = try Identity.load(certificate: files.certificate.path, key: files.key.path)
+      for warning in identity.warnings(at: now) {
+        report(files.certificate, "certificate", warning, severity: .warning)
+      }
+      return identity
+    } catch {
+      let isKey = error.path == files.key.path && error.path != files.certificate.path
+      report(isKey ? files.key : files.certificate, isKey ? "key" : "certificate", error, hiding: files)
+      return nil
+    }
+  }
+
+  private mutating func authorities(_ file: FileReference, _ what: String) -> [Certificate]? {
+    do throws(CredentialFault) {
+      let found = try Certificate.load(path: file.path)
+      for (index, authority) in found.enumerated() {
+        if let fault = authority.timeFault(at: now) {
+          report(file, what, "its certificate number \(index + 1) is out of time: \(fault)", severity: .warning)
+        }
+      }
+      return found
+    } catch {
+      report(file, what, error, hiding: nil)
+      return nil
+    }
+  }
+
+  // MARK: Reporting
+
+  private mutating func report(
+    _ file: FileReference, _ what: String, _ fault: CredentialFault, hiding files: CertificateConfiguration?
+  ) {
+    var reason = fault.reason
+    // The one fault that names a second file.
+    if let other = files?.certificate, other.isSecret { reason = reason.replacing(other.path, with: "its file") }
+    report(file, what, reason, cure: fault.cure)
+  }
+
+  private mutating func report(
+    _ file: FileReference, _ what: String, _ reason: String, cure: String = "", severity: Diagnostic.Severity = .error
+  ) {
+    let shown = file.isSecret || file.path.isEmpty ? "the \(what)" : "the \(what) \(file.path)"
+    let verb = severity == .error ? "\(shown) cannot be used" : shown
+    diagnostics.append(Diagnostic(severity: severity, at: file.position, "\(verb): \(reason)", cure: cure))
+  }
+}

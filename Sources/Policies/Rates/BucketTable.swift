@@ -1,0 +1,92 @@
+/// The buckets of many keys, at most so many.
+///
+/// A full table gives a new key the place of the bucket that is full again first. If that one is not full yet, the new
+/// key takes its debt over (as in the space-saving algorithm): the least debt in the table never falls by that, so a
+/// key that was put out finds at least its old debt when it comes back, and nobody is forgiven anything by making keys
+/// up.
+package struct BucketTable: Sendable {
+  private struct Slot: Sendable {
+    var key: UInt64
+    var bucket: TokenBucket
+  }
+
+  /// What the heap is ordered by: when a bucket was full at the time that the heap last saw it. Buckets only move
+  /// away, so this is a lower bound, and taking a token does not touch the heap.
+  private struct HeapEntry: Sendable {
+    var fullAt: UInt64
+    var slot: Int
+  }
+
+  private let capacity: Int
+  private var slots: [Slot] = []
+  private var index: [UInt64: Int] = [:]
+  private var heap: [HeapEntry] = []
+
+  /// - Parameter capacity: keys; less than 1 counts as 1.
+  package init(capacity: Int) { self.capacity = max(1, capacity) }
+
+  package var count: Int { slots.count }
+
+  /// Takes one token of a key.
+  package mutating func take(_ key: UInt64, at now: UInt64, _ rate: Rate) -> TokenBucket.Outcome {
+    if let slot = index[key] { return slots[slot].bucket.take(at: now, rate) }
+    guard slots.count == capacity else {
+      var bucket = TokenBucket()
+      let outcome = bucket.take(at: now, rate)
+      let slot = slots.count
+      slots.append(Slot(key: key, bucket: bucket))
+      index[key] = slot
+      push(HeapEntry(fullAt: bucket.fullAt, slot: slot))
+      return outcome
+    }
+    return replaceLeast(with: key, at: now, rate)
+  }
+
+  private mutating func replaceLeast(with key: UInt64, at now: UInt64, _ rate: Rate) -> TokenBucket.Outcome {
+    settleRoot()
+    guard let least = heap.first?.slot else { return .taken }
+    let old = slots[least]
+    // One nanosecond more covers the fraction that two equal moments may differ by.
+    var bucket = old.bucket.fullAt > now ? TokenBucket(fullAt: old.bucket.fullAt &+ 1) : TokenBucket()
+    let outcome = bucket.take(at: now, rate)
+    // A refused stranger takes nothing, so it does not put anybody out.
+    guard outcome == .taken else { return outcome }
+    index[old.key] = nil
+    index[key] = least
+    slots[least] = Slot(key: key, bucket: bucket)
+    heap[0].fullAt = bucket.fullAt
+    sinkRoot()
+    return outcome
+  }
+
+  /// Brings the bucket that is full first to the root.
+  private mutating func settleRoot() {
+    while let root = heap.first {
+      let actual = slots[root.slot].bucket.fullAt
+      if actual == root.fullAt { return }
+      heap[0].fullAt = actual
+      sinkRoot()
+    }
+  }
+
+  private mutating func push(_ entry: HeapEntry) {
+    heap.append(entry)
+    var at = heap.count - 1
+    while at > 0, heap[(at - 1) / 2].fullAt > heap[at].fullAt {
+      heap.swapAt(at, (at - 1) / 2)
+      at = (at - 1) / 2
+    }
+  }
+
+  private mutating func sinkRoot() {
+    var at = 0
+    while true {
+      var child = 2 * at + 1
+      guard child < heap.count else { return }
+      if child + 1 < heap.count, heap[child + 1].fullAt < heap[child].fullAt { child += 1 }
+      guard heap[child].fullAt < heap[at].fullAt else { return }
+      heap.swapAt(at, child)
+      at = child
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// How often something may happen: so many times per period, and so many at once.
+///
+/// One event is allowed every `period / requests`; the fraction of a nanosecond is kept, so that no rate is rounded.
+package struct Rate: Sendable, Hashable {
+  /// Events per period, at least 1.
+  package let requests: Int
+  /// Nanoseconds, at least 1.
+  package let period: Int64
+  /// Events that may come at once after a pause, at least 1.
+  package let burst: Int
+
+  /// Whole nanoseconds from one event to the next, and the rest in parts of `requests`.
+  let stepWhole: UInt64
+  let stepPart: UInt64
+  /// How far ahead of the clock a bucket may be: `burst` steps.
+  let toleranceWhole: UInt64
+  let tolerancePart: UInt64
+
+  /// Longer than any process runs; a bucket that holds more would only be larger than anyone can see.
+  private static let longest: UInt64 = 1 << 62
+
+  /// Values below 1 count as 1.
+  package init(requests: Int, period: Int64, burst: Int) {
+    self.requests = max(1, requests)
+    self.period = max(1, period)
+    self.burst = max(1, burst)
+    let parts = UInt64(self.requests)
+    (stepWhole, stepPart) = UInt64(self.period).quotientAndRemainder(dividingBy: parts)
+    let (product, remainder) = (UInt128(self.burst) * UInt128(self.period)).quotientAndRemainder(
+      dividingBy: UInt128(parts))
+    toleranceWhole = product > UInt128(Self.longest) ? Self.longest : UInt64(product)
+    tolerancePart = UInt64(remainder)
+  }
+}
