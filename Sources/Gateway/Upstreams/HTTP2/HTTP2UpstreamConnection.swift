@@ -136,7 +136,8 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
     isBusy = false
     endpoint.countBusy(-1)
     if state == .open, hasSettings { timer.schedule(after: worker.timeouts.upstreamIdle) }
-    if session.peerGoesAway || session.peerMaximumStreams == 0 || endpoint.isRetired || worker.isDraining { endWhenFlushed() }
+    let isUseless = session.peerGoesAway || session.peerMaximumStreams == 0
+    if isUseless || endpoint.isRetired || worker.isDraining { endWhenFlushed() }
   }
 
   func deliverLater(_ exchange: HTTP2UpstreamStream) {
