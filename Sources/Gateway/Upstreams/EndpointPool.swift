@@ -254,6 +254,9 @@ final class EndpointPool {
 
   // MARK: From shared connections
 
+  /// The connection that an attempt was to get takes fewer than wait for it.
+  func serveAgain(_ attempt: Attempt) { serve(attempt, onFreshConnection: false) }
+
   /// A shared connection got its first exchange, or lost its last.
   func countBusy(_ change: Int) {
     metrics.active.add(change)

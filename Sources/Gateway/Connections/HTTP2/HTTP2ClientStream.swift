@@ -29,6 +29,8 @@ final class HTTP2ClientStream: ClientStream {
   /// Of the budget of buffered bytes, for an answer that has not left.
   private var reserved = 0
 
+  /// When a request that is answered already is stopped.
+  private var stopsAt: Instant?
   private let startedAt: Instant
   private var lastProgress: Instant
   /// What waited to be sent when it was last looked at: less of it is progress, too.
@@ -220,12 +222,28 @@ final class HTTP2ClientStream: ClientStream {
   func callEnded() {
     call = nil
     session.end(stream, trailers: nil)
-    session.stopPeerAtEnd(of: stream)
     connection.scheduleFlush()
     dropInput()
     lastProgress = worker.loop.now
-    if !stream.isClosed { connection.arm(lastProgress + worker.timeouts.streamIdle) }
+    guard !stream.isClosed else { return }
+    connection.arm(lastProgress + worker.timeouts.streamIdle)
+    stopRequest()
   }
+
+  /// The rest of the request is not wanted. A long one is stopped; a short one may end by itself for a moment, because
+  /// some clients take a reset for a failure, although the whole answer came before.
+  private func stopRequest() {
+    guard !stream.hasReceivedEnd else { return }
+    guard let length = stream.contentLength, length > Self.shortRequest else {
+      stopsAt = lastProgress + Self.patience
+      connection.arm(lastProgress + Self.patience)
+      return
+    }
+    session.stopPeerAtEnd(of: stream)
+  }
+
+  private static let shortRequest = 64 << 10
+  private static let patience: Duration = .seconds(1)
 
   private func dropInput() { worker.discard(&stream.input) }
 
@@ -252,6 +270,12 @@ final class HTTP2ClientStream: ClientStream {
     }
     guard let call else {
       // The answer is there and the client does not take it.
+      if let stopsAt, !stream.hasReceivedEnd {
+        guard now >= stopsAt else { return stopsAt }
+        self.stopsAt = nil
+        session.stopPeerAtEnd(of: stream)
+        connection.scheduleFlush()
+      }
       let end = lastProgress + worker.timeouts.streamIdle
       guard now >= end, !stream.isClosed else { return stream.isClosed ? nil : end }
       session.reset(stream, .cancel)
