@@ -73,6 +73,8 @@ final class EndpointPool {
   }
 
   var hasIdle: Bool { !idle.isEmpty }
+  /// Whether it is spoken to over TLS.
+  var isSecure: Bool { security != nil }
 
   private var connections: Int { open.count + shared.count }
 
