@@ -97,6 +97,7 @@ final class HTTP2ClientConnection: OpenConnection {
 
   /// Makes sure that the one timer fires at this moment at the latest.
   func arm(_ moment: Instant) {
+    if wire == nil { return }
     if let timerAt, timerAt <= moment { return }
     timerAt = moment
     timer.schedule(at: moment)

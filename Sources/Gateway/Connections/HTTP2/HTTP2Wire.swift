@@ -27,7 +27,7 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
   private var isFlushing = false
   /// Whether nothing more is to be sent: what comes is dropped.
   private var isEnding = false
-  /// When bytes last left or came.
+  /// When bytes last left, or since when they cannot.
   private(set) var lastProgress: Instant
 
   /// Bytes of frames that are made for one write.
@@ -89,7 +89,6 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
       buffer.removeAll()
       return
     }
-    lastProgress = worker.loop.now
     session.receive(&buffer, now: worker.loop.now.nanoseconds)
     guard !isClosed else { return }
     owner.wireReceived(self)
@@ -139,6 +138,7 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
   private func setWantsWritable(_ wants: Bool) {
     guard wants != wantsWritable, let registration else { return }
     wantsWritable = wants
+    lastProgress = worker.loop.now
     worker.loop.change(registration, to: wants ? [.readable, .writable] : [.readable])
   }
 
