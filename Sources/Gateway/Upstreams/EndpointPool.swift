@@ -22,7 +22,6 @@ final class EndpointPool {
   let authority: ByteBuffer
   /// Nil: without TLS.
   private let security: UpstreamSecurity?
-  var isSecure: Bool { security != nil }
   unowned let worker: Worker
   private(set) var connectTimeout: Duration
   private var maxIdle: Int
@@ -74,6 +73,8 @@ final class EndpointPool {
   }
 
   var hasIdle: Bool { !idle.isEmpty }
+  /// Whether it is spoken to over TLS.
+  var isSecure: Bool { security != nil }
 
   private var connections: Int { open.count + shared.count }
 

@@ -42,10 +42,12 @@ class Authority:
             context.set_alpn_protocols(alpn)
         return context
 
-    def server_context(self, identity, requires_client=False):
+    def server_context(self, identity, requires_client=False, alpn=None):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(identity["certificate"], identity["key"])
         if requires_client:
             context.load_verify_locations(self.file)
             context.verify_mode = ssl.CERT_REQUIRED
+        if alpn:
+            context.set_alpn_protocols(alpn)
         return context

@@ -50,11 +50,16 @@ class Answer:
 
 
 class HTTP2Client:
-    """`reads`: whether what comes is taken, so that windows open again; may be a function of the stream."""
+    """`reads`: whether what comes is taken, so that windows open again; may be a function of the stream.
 
-    def __init__(self, address, window=WINDOW, connection_window=WINDOW, strict=False):
+    With a context for TLS it speaks to the server of that name."""
+
+    def __init__(self, address, window=WINDOW, connection_window=WINDOW, strict=False, tls=None, name="localhost"):
         self.socket = socket.create_connection(address, timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls:
+            self.socket = tls.wrap_socket(self.socket, server_hostname=name, suppress_ragged_eofs=False)
+        self.scheme, self.authority = ("https", name) if tls else ("http", "gateway.test")
         config = h2.config.H2Configuration(
             client_side=True, validate_outbound_headers=strict, normalize_outbound_headers=strict,
             validate_inbound_headers=True, header_encoding=None)
@@ -84,10 +89,10 @@ class HTTP2Client:
     def send(self, data):
         self.socket.sendall(data)
 
-    def start(self, method, path, fields=(), body=None, end=True, authority="gateway.test", pseudo=None):
+    def start(self, method, path, fields=(), body=None, end=True, authority=None, pseudo=None):
         stream = self.h2.get_next_available_stream_id()
         head = pseudo if pseudo is not None else [
-            (":method", method), (":scheme", "http"), (":authority", authority), (":path", path)]
+            (":method", method), (":scheme", self.scheme), (":authority", authority or self.authority), (":path", path)]
         self.answers[stream] = Answer()
         self.h2.send_headers(stream, [*head, *fields], end_stream=end and body is None)
         self.flush()
@@ -272,6 +277,8 @@ class UpstreamConnection:
 
     def run(self):
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.upstream.tls:
+            self.socket = self.upstream.tls.wrap_socket(self.socket, server_side=True)
         self.h2.initiate_connection()
         self.h2.increment_flow_control_window(WINDOW)
         self.flush()
@@ -335,12 +342,13 @@ class UpstreamConnection:
 class HTTP2Upstream:
     """Calls `whole(exchange)` when a request is whole; `begun` and `received` before, if they are set."""
 
-    def __init__(self, whole=None, begun=None, received=None, settings=None, reads=True):
+    def __init__(self, whole=None, begun=None, received=None, settings=None, reads=True, tls=None):
+        self.tls = tls
         self.whole, self.begun, self.received = whole, begun, received
         self.settings, self.reads = settings or {}, reads
         self.connections, self.exchanges, self.lock = [], [], threading.Condition()
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.url = "http://127.0.0.1:%d" % self.socket.getsockname()[1]
+        self.url = "%s://127.0.0.1:%d" % ("https" if tls else "http", self.socket.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):

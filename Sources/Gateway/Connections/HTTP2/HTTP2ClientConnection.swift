@@ -55,9 +55,11 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   func begin(_ bytes: consuming ByteBuffer) {
     var bytes = bytes
     arm(worker.loop.now + worker.timeouts.idle)
+    // An idle connection, and one whose streams last, is told in time.
     if worker.timeouts.connectionAge > .zero { arm(openedAt + worker.timeouts.connectionAge) }
     wire?.handle(&bytes)
     worker.give(bytes)
+    wire?.receiveUnread()
   }
 
   var calls: [Call] { live.values.compactMap(\.call) }

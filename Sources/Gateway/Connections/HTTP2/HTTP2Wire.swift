@@ -59,8 +59,18 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
     receive()
   }
 
-  /// One read.
+  /// One read, and what no readiness will announce: the end of a session behind its last data.
   func receive() {
+    receiveOnce()
+    receiveUnread()
+  }
+
+  /// Also for who has read the first bytes elsewhere.
+  func receiveUnread() {
+    while transport?.hasUnread == true { receiveOnce() }
+  }
+
+  private func receiveOnce() {
     guard !isClosed else { return }
     var buffer = ByteBuffer()
     worker.lendBuffer(to: &buffer)
@@ -72,8 +82,6 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
     case .failed(let error): lost("reading: \(error)")
     }
     worker.give(buffer)
-    // The end of a TLS session behind its last data: no readiness announces it.
-    if transport?.hasUnread == true, case .transferred = outcome { receive() }
   }
 
   func handle(_ buffer: inout ByteBuffer) {

@@ -183,8 +183,10 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
   }
 
   private func opened(_ registration: Registration) {
-    if let agreed = transport?.negotiatedProtocol, agreed != "h2" {
-      fail(.connect, "it speaks \(agreed) and not HTTP/2")
+    // Over TLS HTTP/2 is agreed on and never guessed (RFC 9113 section 3.2).
+    if endpoint.isSecure, transport?.negotiatedProtocol != "h2" {
+      endpoint.connectFailed()
+      fail(.connect, "it does not agree on HTTP/2 (ALPN)")
       return
     }
     guard let transport = transport.take() else { return }
