@@ -72,8 +72,6 @@ final class EndpointPool {
     maxConnections = upstream.maxConnections
   }
 
-  var hasIdle: Bool { !idle.isEmpty }
-
   private var connections: Int { open.count + shared.count }
 
   func serve(_ attempt: Attempt, onFreshConnection: Bool) {
