@@ -179,14 +179,4 @@ package enum WellKnownType: String, Sendable, CaseIterable {
   case empty = "google.protobuf.Empty"
   /// Special to HTTP transcoding only: ProtoJSON treats it as any message.
   case httpBody = "google.api.HttpBody"
-
-  /// The nine wrappers: present with an inner `value = 1`.
-  package var isWrapper: Bool {
-    switch self {
-    case .doubleValue, .floatValue, .int64Value, .uint64Value, .int32Value, .uint32Value, .boolValue, .stringValue,
-      .bytesValue:
-      true
-    default: false
-    }
-  }
 }
