@@ -89,7 +89,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "TransportSecurity", "CLinux",
+        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "TransportSecurity",
       ]),
     .executableTarget(
       name: "turnout",

@@ -1,10 +1,7 @@
 import CLinux
-import Glibc
 
 /// The processors that this process may use.
-enum Processors {
-  /// At least 1: the affinity mask counts, since containers set it.
-  static var available: Int {
-    max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
-  }
+package enum Processors {
+  /// At least 1. The affinity mask counts, because containers set it.
+  package static var available: Int { max(1, Int(clinux_available_processors())) }
 }
