@@ -72,6 +72,7 @@ package struct Field: Sendable {
     case sint64 = 18
   }
 
+  /// How many values a field has.
   package enum Cardinality: UInt8, Sendable {
     case singular
     case repeated
@@ -142,6 +143,7 @@ package struct Oneof: Sendable {
   }
 }
 
+/// One enum and its values.
 package final class EnumType: Sendable {
   package let fullName: String
   /// In declaration order; two names of one number are aliases, the first is the one to write.
@@ -155,6 +157,7 @@ package final class EnumType: Sendable {
     self.isOpen = isOpen
   }
 
+  /// The name to write for a number; nil when it has none.
   package func name(of number: Int32) -> String? { values.first { $0.number == number }?.name }
 }
 
