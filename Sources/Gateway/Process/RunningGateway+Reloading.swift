@@ -104,6 +104,9 @@ extension RunningGateway {
     if old.workers != new.workers {
       warnings.append(Diagnostic(severity: .warning, at: position, "workers changes with the next start only"))
     }
+    if old.log != new.log {
+      warnings.append(Diagnostic(severity: .warning, at: position, "log changes with the next start only"))
+    }
     if old.admin != new.admin || old.probes != new.probes {
       warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
     }
