@@ -43,7 +43,7 @@ struct ConnectFace: Face {
       if !call.isStreamingRoute {
         throw RPCError(
           .unimplemented, "the method does not stream: use application/proto or application/json", httpStatus: 415,
-          headers: [("accept-post", Self.acceptPost)])
+          headers: [("accept-post", RPCError.unaryContentTypes)])
       }
     case .methodNotAllowed:
       let allow = call.route?.plan.allowsGet == true ? "GET, POST" : "POST"
@@ -53,11 +53,9 @@ struct ConnectFace: Face {
     case .grpc, .grpcWeb, .unsupportedMediaType:
       throw RPCError(
         .unimplemented, "a procedure takes application/proto or application/json", httpStatus: 415,
-        headers: [("accept-post", Self.acceptPost)])
+        headers: [("accept-post", RPCError.unaryContentTypes)])
     }
   }
-
-  private static let acceptPost = "application/json, application/proto"
 
   func timeout(_ call: Call) throws(RPCError) -> Duration? {
     guard let milliseconds = try ConnectTimeout.milliseconds(call.head.fields) else { return nil }
