@@ -405,6 +405,30 @@ def test_an_unread_head_does_not_stay(start, configuration):
     assert gateway.metric("turnout_slow_clients_total") >= 1
 
 
+def test_a_stream_that_stands_still_ends_alone(start, configuration, rest):
+    """Without a window for its answer, or without an answer."""
+    from support.rest_service import hang
+    rest.answers(lambda request: hang(request) if request.path == "/hang" else Reply(200, [], b"answer"))
+    gateway = start(configuration(fallback="legacy", timeouts={"stream_idle": "500ms"}))
+    with HTTP2Client(gateway.address, window=0) as client:
+        answer = client.ask("GET", "/other")
+        assert answer.status == 200 and answer.reset == h2.errors.ErrorCodes.CANCEL and not answer.body
+        assert client.ask("HEAD", "/other").ended
+        hanging = client.start("GET", "/hang")
+        client.wait_for(lambda: client.answers[hanging].fields)
+        assert client.answers[hanging].status == 504
+        assert client.goaway is None
+
+
+def test_a_client_that_takes_nothing_is_let_go(start, configuration, rest):
+    rest.answers(lambda request: Reply(200, [], b"x" * (32 << 20)))
+    gateway = start(configuration(fallback="legacy", timeouts={"stream_idle": "500ms"}))
+    with HTTP2Client(gateway.address, window=1 << 30, connection_window=1 << 30) as client:
+        client.start("GET", "/big")
+        wait_until(lambda: gateway.metric("turnout_connections", protocol="http2") == 1)
+        wait_until(lambda: gateway.metric("turnout_connections", protocol="http2") == 0)
+
+
 def frame(kind, flags=0, stream=0, payload=b""):
     return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 

@@ -252,6 +252,29 @@ def test_a_reset_in_the_middle_is_carried_across(start, configuration, upstream)
         gateway.fetch("GET", "/a")
 
 
+@pytest.mark.parametrize("code", [Codes.CANCEL, Codes.ENHANCE_YOUR_CALM, Codes.REFUSED_STREAM])
+def test_codes_of_resets_in_the_middle(start, configuration, upstream, code):
+    def whole(exchange):
+        exchange.head(200)
+        exchange.data(b"12345")
+        exchange.refuse(code)
+
+    gateway = start(before(configuration, upstream(whole)))
+    with HTTP2Client(gateway.address) as client:
+        # Something has come already: it is not for the client to send it again.
+        assert client.ask("GET", "/a").reset == (Codes.INTERNAL_ERROR if code == Codes.REFUSED_STREAM else code)
+
+
+def test_an_upgrade_is_no_matter_for_http2(start, configuration, upstream):
+    one = upstream(echo)
+    gateway = start(before(configuration, one))
+    fields = [
+        ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")]
+    assert gateway.fetch("GET", "/a", fields).status == 200
+    assert one.exchanges[0]["upgrade"] is None
+
+
 @pytest.mark.parametrize("when", ["before", "inside"])
 def test_a_connection_that_ends(start, configuration, upstream, when):
     def whole(exchange):

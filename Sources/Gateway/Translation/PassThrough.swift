@@ -28,7 +28,7 @@ enum PassThrough {
     }
     // A body would be in the way of the tunnel's bytes; HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
     if call.options.upgradeToWebSocket, head.method == .get, upstream.protocol == .rest, !call.hasRequestBody,
-      head.version == .http11
+      head.version == .http11, upstream.http == .one
     {
       fields.append(.connection, "upgrade")
       fields.append(.upgrade, "websocket")

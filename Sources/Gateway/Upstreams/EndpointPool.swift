@@ -22,6 +22,7 @@ final class EndpointPool {
   let authority: ByteBuffer
   /// Nil: without TLS.
   private let security: UpstreamSecurity?
+  var isSecure: Bool { security != nil }
   unowned let worker: Worker
   private(set) var connectTimeout: Duration
   private var maxIdle: Int

@@ -15,8 +15,8 @@ package final class HTTP2Session {
 
   package let role: Role
   package let settings: HTTP2Settings
-  /// Not held by the session.
-  package weak var delegate: (any HTTP2SessionDelegate)?
+  /// Not held by the session: it is to be there for as long, or set to nil before.
+  package unowned var delegate: (any HTTP2SessionDelegate)?
   let handle: OpaquePointer
   let workspace: HTTP2Workspace
   var streams: [Int32: HTTP2Stream] = [:]

@@ -54,6 +54,7 @@ final class HTTP2ClientConnection: OpenConnection {
   func begin(_ bytes: consuming ByteBuffer) {
     var bytes = bytes
     arm(worker.loop.now + worker.timeouts.idle)
+    if worker.timeouts.connectionAge > .zero { arm(openedAt + worker.timeouts.connectionAge) }
     wire?.handle(&bytes)
     worker.give(bytes)
   }
@@ -94,6 +95,7 @@ final class HTTP2ClientConnection: OpenConnection {
 
   /// Makes sure that the one timer fires at this moment at the latest.
   func arm(_ moment: Instant) {
+    if wire == nil { return }
     if let timerAt, timerAt <= moment { return }
     timerAt = moment
     timer.schedule(at: moment)

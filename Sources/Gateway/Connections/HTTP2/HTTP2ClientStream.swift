@@ -31,6 +31,8 @@ final class HTTP2ClientStream: ClientStream {
 
   private let startedAt: Instant
   private var lastProgress: Instant
+  /// What waited to be sent when it was last looked at: less of it is progress, too.
+  private var outputSeen = 0
   private var rateWindowStart: Instant
   private var rateWindowBytes = 0
 
@@ -199,10 +201,20 @@ final class HTTP2ClientStream: ClientStream {
   func becomeTunnel() { abort() }
 
   func abort() {
+    let code = resetCode
     call = nil
-    session.reset(stream, .internalError)
+    session.reset(stream, code)
     connection.scheduleFlush()
     dropInput()
+  }
+
+  /// What the client is told of an answer that ends too early.
+  private var resetCode: HTTP2ErrorCode {
+    switch call?.error?.code {
+    case .canceled, .deadlineExceeded: .cancel
+    case .resourceExhausted: .enhanceYourCalm
+    default: .internalError
+    }
   }
 
   func callEnded() {
@@ -234,6 +246,10 @@ final class HTTP2ClientStream: ClientStream {
   ///
   /// - Returns: when to look again; nil when the stream is over.
   func check(_ now: Instant) -> Instant? {
+    if stream.output.count != outputSeen {
+      outputSeen = stream.output.count
+      lastProgress = now
+    }
     guard let call else {
       // The answer is there and the client does not take it.
       let end = lastProgress + worker.timeouts.streamIdle

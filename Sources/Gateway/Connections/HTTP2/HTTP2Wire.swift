@@ -27,7 +27,7 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
   private var isFlushing = false
   /// Whether nothing more is to be sent: what comes is dropped.
   private var isEnding = false
-  /// When bytes last left or came.
+  /// When bytes last left, or since when they cannot.
   private(set) var lastProgress: Instant
 
   /// Bytes of frames that are made for one write.
@@ -72,6 +72,8 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
     case .failed(let error): lost("reading: \(error)")
     }
     worker.give(buffer)
+    // The end of a TLS session behind its last data: no readiness announces it.
+    if transport?.hasUnread == true, case .transferred = outcome { receive() }
   }
 
   func handle(_ buffer: inout ByteBuffer) {
@@ -79,7 +81,6 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
       buffer.removeAll()
       return
     }
-    lastProgress = worker.loop.now
     session.receive(&buffer, now: worker.loop.now.nanoseconds)
     guard !isClosed else { return }
     owner.wireReceived(self)
@@ -129,6 +130,7 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
   private func setWantsWritable(_ wants: Bool) {
     guard wants != wantsWritable, let registration else { return }
     wantsWritable = wants
+    lastProgress = worker.loop.now
     worker.loop.change(registration, to: wants ? [.readable, .writable] : [.readable])
   }
 

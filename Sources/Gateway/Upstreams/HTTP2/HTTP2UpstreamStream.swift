@@ -44,7 +44,7 @@ final class HTTP2UpstreamStream: UpstreamExchange {
     var length: Int?
     if case .length(let count) = request.framing { length = count }
     let hasBody = request.framing != .none && request.framing != .length(0)
-    var line = HTTP2RequestLine(method: request.method, isSecure: false)
+    var line = HTTP2RequestLine(method: request.method, isSecure: connection.endpoint.isSecure)
     line.target.append(request.target)
     if request.authority.isEmpty {
       line.authority.append(connection.endpoint.authority)
