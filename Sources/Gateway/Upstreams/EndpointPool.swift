@@ -72,7 +72,6 @@ final class EndpointPool {
     maxConnections = upstream.maxConnections
   }
 
-  var hasIdle: Bool { !idle.isEmpty }
   /// Whether it is spoken to over TLS.
   var isSecure: Bool { security != nil }
 
