@@ -3,10 +3,8 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTP2
-import HTTPModel
 import Metrics
 import Policies
-import RPC
 import Synchronization
 import TransportSecurity
 
@@ -17,7 +15,7 @@ final class Worker {
   let loop: EventLoop
   let shared: GatewayShared
   private(set) var plans: LoopSnapshot
-  private let router = Router()
+  let router = Router()
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
   private(set) var connections: [(any OpenConnection)?] = []
   private var freeSlots: [Int] = []
@@ -176,51 +174,6 @@ final class Worker {
     freeSlots.append(connection.slot)
     connection.gauge.add(-1, shard: index)
     left()
-  }
-
-  func makeCall(
-    client: any ClientStream, head: RequestHead, options: ConnectionOptions, framing: BodyFraming
-  ) -> Call {
-    let plans = plans
-    var route: RouteState?
-    var face: any Face = RESTFace(binding: 0)
-    var fallback: Int?
-    var refusal = client.coveredNames.flatMap { Self.misdirected(head, $0) }
-    switch router.route(head, in: plans.snapshot) {
-    case .procedure(let index, let request):
-      route = plans.routes[index]
-      face = ConnectFace(request: request)
-    case .rest(let index, let binding):
-      route = plans.routes[index]
-      face = RESTFace(binding: binding)
-    case .fallback(let upstream): fallback = upstream
-    case .preflight(let index, let binding):
-      route = plans.routes[index]
-      face = binding.map { RESTFace(binding: $0) } ?? ConnectFace(request: .methodNotAllowed)
-      // Stands if the interceptors should let it through: OPTIONS is no method of the route.
-      refusal = RPCError(.unimplemented, "OPTIONS is not allowed here", httpStatus: 405)
-    case .refused(let error):
-      refusal = refusal ?? error
-      if ConnectFace.speaks(head) {
-        face = ConnectFace(request: .connectUnary(.json))
-        // What no procedure is, is unimplemented and no missing thing (Connect protocol, conformance unexpected-uri).
-        if refusal?.httpStatus != 421 { refusal?.code = .unimplemented }
-      }
-    }
-    return Call(
-      worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
-      framing: framing, captures: route == nil ? [] : router.captures, fallbackUpstream: fallback, refusal: refusal)
-  }
-
-  /// The error of a request that came over a connection whose certificate is for others (RFC 9110 section 15.5.20): the
-  /// client goes on with it over a connection of its own.
-  private static func misdirected(_ head: RequestHead, _ names: CertificateNames) -> RPCError? {
-    // HTTP/1.0 need not say for whom it is.
-    let isCovered = head.authority.withSpan { $0.isEmpty || names.cover(authority: $0) }
-    if isCovered { return nil }
-    return RPCError(
-      .failedPrecondition, "the certificate of this connection is not for the authority of the request",
-      httpStatus: 421)
   }
 
   /// Writes an access log line; it leaves the loop when the tick ends.
