@@ -59,7 +59,6 @@ package final class HTTP2Session {
     guard unsafe nghttp2_option_new(&options) == 0 else { return nil }
     defer { unsafe nghttp2_option_del(options) }
     unsafe nghttp2_option_set_no_auto_window_update(options, 1)
-    unsafe nghttp2_option_set_no_closed_streams(options, 1)
     unsafe nghttp2_option_set_max_reserved_remote_streams(options, 0)
     unsafe nghttp2_option_set_max_outbound_ack(options, settings.bounds.acknowledgements)
     unsafe nghttp2_option_set_max_continuations(options, settings.bounds.continuations &+ 1)
