@@ -596,6 +596,28 @@ def test_refusals_and_headers(start, secured, rest, open_client):
     assert gateway.metric("turnout_requests_total", code="resource_exhausted") == 3
 
 
+def test_a_refusal_before_the_body_is_whole(start, secured, authority, rest, open_client):
+    """It is seen by who sends on, and who never ends is stopped. (curl 7.88 loses an answer that a reset follows.)"""
+    gateway = start(secured(interceptors=with_interceptors({"api_key": {"keys": ["k"]}})))
+    for size in (11, 11, 11, 11, 300_000, 3_000_000):
+        done = subprocess.run(
+            ["curl", "-sS", "--max-time", "30", "--http2", "--cacert", authority.file, "--data-binary", "@-",
+             "--resolve", f"localhost:{gateway.address[1]}:127.0.0.1", "-w", "%{http_code}", "-o", "/dev/null",
+             f"https://localhost:{gateway.address[1]}/anything"], input=b"b" * size, capture_output=True, timeout=60)
+        assert done.stdout == b"401", done.stderr
+    client = open_client(gateway)
+    stream = client.start("POST", "/anything", end=False)
+    assert client.finish(stream).status == 401
+    client.data(stream, b"b" * 1_000_000)
+    client.data(stream, b"", end=True)
+    never = client.start("POST", "/anything", end=False)
+    assert client.finish(never).status == 401
+    assert client.h2.open_outbound_streams == 1
+    assert client.wait_for(lambda: client.h2.open_outbound_streams == 0, 10), "the stream stays open"
+    rest.answers(echo)
+    assert client.ask("POST", "/echo", [("x-api-key", "k")], b"abc").body == b"abc"
+
+
 def test_refused_streams_are_logged(start, secured, rest, open_client):
     """What never becomes a call is answered, and the log says why; the connection goes on."""
     gateway = start(secured(limits={"target": 1024, "header": 4096}, interceptors=with_interceptors(CORS)))

@@ -57,7 +57,8 @@ struct SecurityCompiler {
     case nil: trust = .system
     }
     do throws(TLSError) {
-      let context = try ClientContext(trust: trust, identity: own ?? nil, protocols: ApplicationProtocols.ofUpstream(upstream.http))
+      let context = try ClientContext(
+        trust: trust, identity: own ?? nil, protocols: ApplicationProtocols.ofUpstream(upstream.http))
       security.upstreams[upstream.name] = UpstreamSecurity(context: context, serverName: tls.serverName)
     } catch {
       report(tls.identity?.certificate ?? FileReference(path: "", position: tls.position), "certificate", error.reason)
