@@ -413,6 +413,28 @@ def test_an_upstream_that_does_not_agree_on_http2(start, secured, authority, ups
     assert "does not agree on HTTP/2" in gateway.access_log()[0]
 
 
+def test_an_upstream_that_ends_its_session_only(start, secured, authority, upstream, open_client):
+    """After its close-notify it does not answer, though its connection is open: another one is opened."""
+    def answer(exchange):
+        exchange.answer(200, [], b"ok")
+        if exchange.connection.number == 0:
+            session = exchange.connection.socket
+            session.settimeout(0)
+            try:
+                session.unwrap()
+            except OSError:
+                pass
+            time.sleep(2)
+
+    one = upstream(answer)
+    gateway = start(towards(secured(), authority, one))
+    client = open_client(gateway)
+    assert client.ask("GET", "/a").body == b"ok"
+    wait_until(lambda: gateway.metric("turnout_upstream_connections") == 0, 10, "the end of the connection")
+    assert client.ask("GET", "/b").body == b"ok"
+    assert len(one.connections) == 2
+
+
 @pytest.mark.parametrize("alpn", [None, ["http/1.1"], ["h2", "http/1.1"]], ids=["none", "1.1", "both"])
 def test_an_upstream_of_http1_over_tls(start, secured, authority, server, open_client, alpn):
     service = RESTService(authority.server_context(server, alpn=alpn))
