@@ -646,10 +646,13 @@ def test_refused_streams_are_logged(start, secured, rest, open_client):
     client = open_client(gateway)
     assert client.ask("GET", "/" + "a" * 2000, [ORIGIN]).status == 414
     assert client.ask("GET", "/v1/books/b1", [("x-large", "b" * 5000)]).status == 431
+    never = client.start("POST", "/" + "a" * 2000, end=False)
+    assert client.finish(never).status == 414 and client.h2.open_outbound_streams == 1
+    assert client.wait_for(lambda: client.h2.open_outbound_streams == 0, 10), "the stream stays open"
     assert client.ask("GET", "/v1/books/b1", [("te", "gzip")]).reset == Codes.PROTOCOL_ERROR
     assert client.ask("GET", "/v1/books/b1").status == 200
     assert [line["status"] for line in lines(gateway, 1)] == [200]
     for status in (414, 431):
         assert f"refused a request of 127.0.0.1 with {status}: " in gateway.log()
-    assert gateway.metric("turnout_http2_faults_total") == 3
+    assert gateway.metric("turnout_http2_faults_total") == 4
     assert len(rest.requests) == 1
