@@ -20,6 +20,7 @@ let rules: [SwiftSetting] = [
 // Parsers and codecs read bytes that strangers wrote: each unsafe expression is marked.
 let strictRules = rules + [.strictMemorySafety()]
 
+/// A target that reads what strangers wrote.
 func parser(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strictRules)
 }
@@ -30,11 +31,10 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
 
 func tests(_ name: String, _ more: [Target.Dependency] = [], excluding exclude: [String] = []) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: [.byName(name: name)] + more, exclude: exclude,
-    resources: [], swiftSettings: rules)
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + more, exclude: exclude, swiftSettings: rules)
 }
 
-/// What tests and fuzz targets share.
+/// What several test or fuzz targets share.
 func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: "\(name)TestSupport", dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: rules)
 }
@@ -46,6 +46,7 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
 }
 
+/// The module of a C library: its headers and shims for what Swift cannot import.
 func door(_ name: String, pkgConfig: String, package: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
@@ -73,7 +74,7 @@ let package = Package(
     library("Diagnostics"),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
     parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
-    parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
+    parser("ProtobufSchema", ["Diagnostics", "CProtoCompiler"]),
     parser("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     parser("RPC", ["Bytes", "HTTPModel"]),
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
@@ -89,49 +90,47 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "TransportSecurity", "CLinux",
+        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "TransportSecurity",
       ]),
     .executableTarget(
       name: "turnout",
       dependencies: [
-        "Gateway", "Configuration", "Diagnostics", "EventLoops", "HTTP1", "HTTPModel", "Bytes",
-        "ProtobufSchema", "ProtoJSON", "RPC", "REST",
+        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "EventLoops", "Gateway",
       ],
       swiftSettings: rules),
 
-    // Tests.
-    .testTarget(
-      name: "turnoutTests",
-      dependencies: [
-        "turnout", "Gateway", "Bytes", "Configuration", "Diagnostics", "EventLoops", "HTTPModel", "ProtobufSchema",
-        "ProtoJSON",
-      ],
-      swiftSettings: rules),
+    // Tests, in the order of what they test; what several share stands before them.
+    support("Randomness", []),
     tests("Bytes"),
     tests("HTTPModel", ["Bytes"]),
     tests("Diagnostics"),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
-    tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport"]),
+    tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport", "RandomnessTestSupport"]),
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
     tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
-    tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
-    tests("ProtoJSON", ["Bytes", "ProtobufSchema"]),
+    tests("ProtobufSchema", ["Diagnostics"], excluding: ["Fixtures"]),
+    tests("ProtoJSON", ["Bytes", "ProtobufSchema", "RandomnessTestSupport"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
-    tests("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
-    tests("Configuration", ["Diagnostics"], excluding: ["Golden"]),
+    tests("REST", ["Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport"]),
+    tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
-    tests("Policies"),
+    tests("Policies", ["RandomnessTestSupport"]),
     tests("Metrics"),
-    support("EventLoops", []),
-    tests("EventLoops", ["Bytes", "EventLoopsTestSupport"]),
     support("TransportSecurity", ["COpenSSL"]),
     tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
+    support("EventLoops", []),
+    tests("EventLoops", ["Bytes", "CLinux", "EventLoopsTestSupport", "RandomnessTestSupport"]),
     tests(
       "Gateway",
       [
-        "Bytes", "HTTPModel", "HTTP1", "HTTP2", "Configuration", "Diagnostics", "EventLoops", "EventLoopsTestSupport",
-        "HTTP2TestSupport", "Metrics", "Policies", "ProtoJSON", "ProtobufSchema", "REST", "RPC", "TransportSecurity",
-        "TransportSecurityTestSupport", "COpenSSL",
+        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
+        "TransportSecurity", "COpenSSL", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
+        "TransportSecurityTestSupport",
+      ]),
+    tests(
+      "turnout",
+      [
+        "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "Configuration", "EventLoops", "Gateway",
       ]),
   ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
   cxxLanguageStandard: .cxx17

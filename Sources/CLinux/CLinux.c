@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,6 +27,13 @@ int clinux_open_pipe(int ends[2], int capacity) {
 
 long clinux_splice(int source, int target, size_t count) {
   return splice(source, NULL, target, NULL, count, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+}
+
+int clinux_available_processors(void) {
+  cpu_set_t mask;
+  // Fails where the machine has more processors than the mask has bits.
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return (int)sysconf(_SC_NPROCESSORS_ONLN);
+  return CPU_COUNT(&mask);
 }
 
 void clinux_name_thread(const char *name) {

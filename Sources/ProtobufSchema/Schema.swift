@@ -72,6 +72,7 @@ package struct Field: Sendable {
     case sint64 = 18
   }
 
+  /// How many values a field has.
   package enum Cardinality: UInt8, Sendable {
     case singular
     case repeated
@@ -142,6 +143,7 @@ package struct Oneof: Sendable {
   }
 }
 
+/// One enum and its values.
 package final class EnumType: Sendable {
   package let fullName: String
   /// In declaration order; two names of one number are aliases, the first is the one to write.
@@ -155,6 +157,7 @@ package final class EnumType: Sendable {
     self.isOpen = isOpen
   }
 
+  /// The name to write for a number; nil when it has none.
   package func name(of number: Int32) -> String? { values.first { $0.number == number }?.name }
 }
 
@@ -179,14 +182,4 @@ package enum WellKnownType: String, Sendable, CaseIterable {
   case empty = "google.protobuf.Empty"
   /// Special to HTTP transcoding only: ProtoJSON treats it as any message.
   case httpBody = "google.api.HttpBody"
-
-  /// The nine wrappers: present with an inner `value = 1`.
-  package var isWrapper: Bool {
-    switch self {
-    case .doubleValue, .floatValue, .int64Value, .uint64Value, .int32Value, .uint32Value, .boolValue, .stringValue,
-      .bytesValue:
-      true
-    default: false
-    }
-  }
 }

@@ -4,6 +4,7 @@ package import Diagnostics
 package final class ServiceType: Sendable {
   /// With its package: `pivot.content.v1.ContentService`.
   package let fullName: String
+  /// The name of the file that declares it.
   package let file: String
   package let methods: [MethodType]
 
@@ -14,7 +15,9 @@ package final class ServiceType: Sendable {
   }
 }
 
+/// One RPC method.
 package struct MethodType: Sendable {
+  /// `idempotency_level`: what the method says of being called twice; the raw values are those of the option.
   package enum Idempotency: UInt8, Sendable {
     case unknown = 0
     case noSideEffects = 1
@@ -24,6 +27,7 @@ package struct MethodType: Sendable {
   package let name: String
   /// Index of the request message in ``Schema/messages``.
   package let input: Int
+  /// Index of the response message.
   package let output: Int
   package let isClientStreaming: Bool
   package let isServerStreaming: Bool

@@ -1,4 +1,5 @@
 import Diagnostics
+import RandomnessTestSupport
 import Testing
 
 @testable import Configuration
@@ -88,7 +89,7 @@ import Testing
   func changedFilesNeverTrap(_ name: String) throws {
     let path = name == "reference" ? ReferenceTests.reference : "\(GoldenTests.folder)/\(name)"
     let bytes = Array(try #require(Folder.text(of: path)).utf8)
-    var random = Random(state: UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15)
+    var random = SeededGenerator(seed: UInt64(bytes.count))
     for _ in 0..<60 {
       var changed = bytes
       for _ in 0...random.below(4) { Self.change(&changed, &random) }
@@ -116,7 +117,7 @@ import Testing
     "!!", "%", "---\n", "999999999999999999999", "-1", "0", "é", "\u{85}", "\u{2028}",
   ].map { Array($0.utf8) }
 
-  private static func change(_ bytes: inout [UInt8], _ random: inout Random) {
+  private static func change(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
     let place = random.below(bytes.count + 1)
     switch random.below(5) {
     case 0: bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: place)
@@ -130,16 +131,6 @@ import Testing
   }
 }
 
-/// A generator with a seed, so that a failure can be seen again (xorshift64*).
-struct Random: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state ^= state >> 12
-    state ^= state << 25
-    state ^= state >> 27
-    return state &* 0x2545_F491_4F6C_DD1D
-  }
-
-  mutating func below(_ bound: Int) -> Int { bound <= 1 ? 0 : Int(next() % UInt64(bound)) }
+extension SeededGenerator {
+  fileprivate mutating func below(_ bound: Int) -> Int { bound <= 1 ? 0 : Int(next() % UInt64(bound)) }
 }

@@ -1,3 +1,4 @@
+import RandomnessTestSupport
 import Testing
 
 @testable import EventLoops
@@ -105,7 +106,7 @@ import Testing
 
   @Test func tenThousandTimersFireInOrder() throws {
     var fired: [Int] = []
-    var generator = SeededGenerator(state: 7)
+    var generator = SeededGenerator(seed: 7)
     let times = (0..<10_000).map { _ in Int.random(in: 0..<50_000, using: &generator) }
     try withLoop { loop in
       let start = loop.now
@@ -128,7 +129,7 @@ import Testing
     let loop = try EventLoop(name: "model", mailbox: Mailbox())
     let queue = loop.timers
     queue.now = Instant(nanoseconds: 1_000)
-    var generator = SeededGenerator(state: seed)
+    var generator = SeededGenerator(seed: seed)
     var timers: [Timer?] = (0..<40).map { _ in Timer(loop: loop) {} }
     var model: [Int: (UInt64, Int)] = [:]
     var order = 0

@@ -1,4 +1,5 @@
 import HTTP1TestSupport
+import RandomnessTestSupport
 import Testing
 
 /// Fixtures with random damage: the parsers must not trap, and must say the same however the bytes come.
@@ -6,19 +7,6 @@ import Testing
 struct MutationTests {
   /// A fixed seed, so that a failure can be run again; it is printed with each failure.
   static let seed: UInt64 = 0x7475_726E_6F75_7431
-
-  /// SplitMix64.
-  struct Random: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
 
   /// What is put into the middle of a message: marks that the grammar turns on.
   static let fragments: [String] = [
@@ -28,7 +16,7 @@ struct MutationTests {
     "Connection: host, x-a\r\n",
   ]
 
-  static func mutated(_ bytes: [UInt8], _ random: inout Random) -> [UInt8] {
+  static func mutated(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let position = Int.random(in: 0...bytes.count, using: &random)
@@ -52,7 +40,7 @@ struct MutationTests {
 
   @Test("damaged messages mean the same whole, byte by byte and in random pieces")
   func agree() {
-    var random = Random(state: Self.seed)
+    var random = SeededGenerator(seed: Self.seed)
     print("mutation seed \(Self.seed)")
     var refused = 0
     for round in 0..<4_000 {
@@ -74,7 +62,7 @@ struct MutationTests {
 
   @Test("what is accepted of damaged requests is one message for the next hop too")
   func rewritten() {
-    var random = Random(state: Self.seed)
+    var random = SeededGenerator(seed: Self.seed)
     let fixtures = Fixture.requests + Fixture.requestBodies
     var requests = 0
     for round in 0..<2_000 {
@@ -87,7 +75,7 @@ struct MutationTests {
 
   @Test("random bytes are refused or wait, and never trap")
   func noise() {
-    var random = Random(state: Self.seed)
+    var random = SeededGenerator(seed: Self.seed)
     for _ in 0..<2_000 {
       let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in
         UInt8.random(in: .min ... .max, using: &random)

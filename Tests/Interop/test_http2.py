@@ -9,6 +9,7 @@ import threading
 import time
 
 import h2.errors
+import h2.events
 import pytest
 
 from support.gateway import wait_until
@@ -490,3 +491,20 @@ def test_idle_connections_cost_little(start, configuration):
     for client in clients + more:
         client.close()
     wait_until(lambda: gateway.metric("turnout_connections", protocol="http2") == 0)
+
+
+def test_a_short_request_may_end_after_its_answer(client, rest):
+    """Some clients take a reset for a failure, although the whole answer came before."""
+    stream = client.start("POST", f"/{SERVICE}/GetBook", [("content-type", "text/plain")], end=False)
+    client.wait_for(lambda: client.answers[stream].ended)
+    assert client.answers[stream].status == 415
+    client.data(stream, b"late", end=True)
+    assert client.ask("GET", "/v1/books/b1").status == 200
+    assert client.answers[stream].reset is None
+    # One that does not end is stopped.
+    resets = []
+    handle = client._handle
+    client._handle = lambda event: (resets.append(event) if isinstance(event, h2.events.StreamReset) else None, handle(event))
+    stream = client.start("POST", f"/{SERVICE}/GetBook", [("content-type", "text/plain")], end=False)
+    client.wait_for(lambda: resets)
+    assert client.answers[stream].ended and [reset.error_code for reset in resets] == [0]

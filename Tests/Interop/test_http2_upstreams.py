@@ -143,6 +143,30 @@ def test_another_connection_when_one_is_full(start, configuration, upstream):
     assert len(one.connections) == 4
 
 
+def test_a_first_burst_keeps_to_the_limit(start, configuration, upstream):
+    """Before the upstream has said how many it takes, one is sent; streamed bodies can be sent only once."""
+    def whole(exchange):
+        exchange.connection.open -= 1
+        echo(exchange)
+
+    one = upstream(whole, settings={h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: 2})
+    gateway = start(before(configuration, one, keys={"max_connections": 1}))
+    with HTTP2Client(gateway.address) as client:
+        streams = [client.start("POST", f"/{number}", body=b"body %d" % number) for number in range(20)]
+        for number, stream in enumerate(streams):
+            answer = client.finish(stream)
+            assert answer.status == 200 and bytes(answer.body) == b"body %d" % number
+    assert one.connections[0].most <= 2 and len(one.exchanges) == 20
+
+
+def test_an_upstream_that_takes_no_streams(start, configuration, upstream):
+    one = upstream(echo, settings={h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: 0})
+    gateway = start(before(configuration, one))
+    for _ in range(3):
+        assert gateway.fetch("GET", "/a").status in (200, 502, 503)
+    wait_until(lambda: gateway.metric("turnout_upstream_connections", upstream="legacy") == 0)
+
+
 def test_a_refused_request_is_sent_once_more(start, configuration, upstream):
     def whole(exchange):
         echo(exchange) if len(one.exchanges) == 2 else exchange.refuse()

@@ -1,3 +1,4 @@
+import RandomnessTestSupport
 import Testing
 
 @testable import Policies
@@ -47,7 +48,7 @@ import Testing
   /// The guarantee of the whole table, full or not, whatever the keys do.
   @Test(arguments: [1, 2, 8, 1000])
   func noKeyIsEverAboveTheRateOverAnyWindow(capacity: Int) {
-    var random = Randomness(UInt64(capacity))
+    var random = SeededGenerator(seed: UInt64(capacity))
     for _ in 0..<40 {
       let requests = Int.random(in: 1...9, using: &random)
       let period = Int64.random(in: 1...3000, using: &random)
@@ -72,7 +73,7 @@ import Testing
 
   /// As long as the keys fit, a table is the same as a bucket for each of them.
   @Test func aTableWithRoomIsExact() {
-    var random = Randomness(5)
+    var random = SeededGenerator(seed: 5)
     let rate = Rate(requests: 3, period: 1000, burst: 4)
     var table = BucketTable(capacity: 20)
     var buckets: [UInt64: TokenBucket] = [:]

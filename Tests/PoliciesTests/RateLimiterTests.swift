@@ -1,4 +1,5 @@
 import Dispatch
+import RandomnessTestSupport
 import Synchronization
 import Testing
 
@@ -27,7 +28,7 @@ import Testing
 
   @Test func allShardsTogetherKeepTheBound() {
     let limiter = RateLimiter(rate: Self.rate, maximumKeys: 5000)
-    var random = Randomness(3)
+    var random = SeededGenerator(seed: 3)
     for _ in 0..<20_000 { _ = limiter.take(random.next(), at: 0) }
     #expect(limiter.count <= 5000)
     #expect(limiter.count > 4000)

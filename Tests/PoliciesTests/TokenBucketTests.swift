@@ -1,3 +1,4 @@
+import RandomnessTestSupport
 import Testing
 
 @testable import Policies
@@ -75,7 +76,7 @@ import Testing
   }
 
   @Test func neverAboveTheRateOverAnyWindow() {
-    var random = Randomness(1)
+    var random = SeededGenerator(seed: 1)
     for _ in 0..<300 {
       let requests = Int.random(in: 1...20, using: &random)
       let period = Int64.random(in: 1...5000, using: &random)
@@ -96,7 +97,7 @@ import Testing
   }
 
   @Test func withOneClockTheBoundIsExact() {
-    var random = Randomness(2)
+    var random = SeededGenerator(seed: 2)
     for _ in 0..<300 {
       let requests = Int.random(in: 1...20, using: &random)
       let period = Int64.random(in: 1...5000, using: &random)

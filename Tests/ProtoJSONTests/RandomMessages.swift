@@ -1,4 +1,5 @@
 import ProtobufSchema
+import RandomnessTestSupport
 
 @testable import ProtoJSON
 
@@ -140,7 +141,7 @@ struct RandomMessages {
     let nanos = [0, 5, 5_000, 500_000_000, 123_456_789, 999_999_999][Int(bits >> 8 & 7) % 6] as Int64
     switch type {
     case .timestamp:
-      return times(Int64.random(in: CalendarTime.range, using: &generator), nanos)
+      return times(Int64.random(in: TimestampForm.range, using: &generator), nanos)
     case .duration:
       let seconds = Int64.random(in: -315_575_999_999...315_575_999_999, using: &generator)
       return times(seconds, seconds < 0 ? -nanos : nanos)

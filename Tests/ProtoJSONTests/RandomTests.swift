@@ -1,5 +1,6 @@
 import Bytes
 import ProtobufSchema
+import RandomnessTestSupport
 import Testing
 
 import ProtobufSchema

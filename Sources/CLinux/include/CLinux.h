@@ -22,6 +22,9 @@ int clinux_open_pipe(int ends[2], int capacity);
 /// Returns the bytes moved, 0 at the end of the source, or -1 with errno set.
 long clinux_splice(int source, int target, size_t count);
 
+/// The processors in the affinity mask of the calling thread; where that cannot be read, those of the machine.
+int clinux_available_processors(void);
+
 /// Names the calling thread; the kernel keeps 15 bytes.
 void clinux_name_thread(const char *name);
 

@@ -7,7 +7,9 @@ package import Diagnostics
 package struct GatewayConfiguration: Sendable {
   /// The main file's path as it was given; relative paths inside were resolved against its folder.
   package var file = ""
+  /// At least one.
   package var listeners: [ListenerConfiguration] = []
+  /// Nil: no admin endpoint.
   package var admin: AdminConfiguration?
   /// A second, read-only listener for health and metrics.
   package var probes: SocketAddressConfiguration?
@@ -65,6 +67,7 @@ package struct Reference: Sendable, Equatable {
   }
 }
 
+/// The form of log lines: for people, or one JSON object each.
 package enum LogFormat: String, Sendable, CaseIterable {
   case text
   case json
@@ -93,9 +96,11 @@ package struct SocketAddressConfiguration: Sendable, Hashable {
   /// `host:port`, an IPv6 host in brackets.
   package var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+  /// Whether only this machine can connect to it.
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" }
 }
 
+/// One entry of `listeners:`.
 package struct ListenerConfiguration: Sendable, Equatable {
   package var address: SocketAddressConfiguration
   /// Nil: without TLS.
@@ -107,6 +112,7 @@ package struct ListenerConfiguration: Sendable, Equatable {
   }
 }
 
+/// `admin:`, the endpoint for operators.
 package struct AdminConfiguration: Sendable, Equatable {
   package var address: SocketAddressConfiguration
   /// A secret; changing verbs need it when it is set.
@@ -118,7 +124,9 @@ package struct AdminConfiguration: Sendable, Equatable {
   }
 }
 
+/// One entry of `schema:`.
 package struct SchemaSourceConfiguration: Sendable {
+  /// What the descriptors are read from.
   package enum Source: Sendable, Equatable {
     /// A FileDescriptorSet; an absolute path or one relative to the working directory, ready to open.
     case descriptorSet(path: String)

@@ -8,6 +8,7 @@ package enum InterceptorConfiguration: Sendable, Equatable {
   case cors(CORSConfiguration)
 }
 
+/// `access_log:`
 package struct AccessLogConfiguration: Sendable, Equatable {
   package var format = LogFormat.text
   /// A file; nil: standard output. Reopened on SIGUSR1.
@@ -16,6 +17,7 @@ package struct AccessLogConfiguration: Sendable, Equatable {
   package init() {}
 }
 
+/// `request_id:`
 package struct RequestIDConfiguration: Sendable, Equatable {
   /// Whether a caller's own id is kept (Default: true).
   package var trust = true
@@ -25,6 +27,7 @@ package struct RequestIDConfiguration: Sendable, Equatable {
 
 /// What happens to the fields of one direction: first those of `remove` and `set` go, then those of `set` and `add` come.
 package struct HeaderChangesConfiguration: Sendable, Equatable {
+  /// One field line.
   package struct Field: Sendable, Equatable {
     /// In lower case.
     package var name: String
@@ -46,9 +49,11 @@ package struct HeaderChangesConfiguration: Sendable, Equatable {
 
   package init() {}
 
+  /// Whether nothing happens.
   package var isEmpty: Bool { self.set.isEmpty && add.isEmpty && remove.isEmpty }
 }
 
+/// `headers:` among the interceptors.
 package struct HeadersConfiguration: Sendable, Equatable {
   /// Of the caller's request, on its way to the upstream.
   package var request = HeaderChangesConfiguration()
@@ -58,6 +63,7 @@ package struct HeadersConfiguration: Sendable, Equatable {
   package init() {}
 }
 
+/// `api_key:`
 package struct APIKeyConfiguration: Sendable, Equatable {
   /// Secrets; at least one.
   package var keys: [String]
@@ -73,6 +79,7 @@ package struct APIKeyConfiguration: Sendable, Equatable {
   }
 }
 
+/// `rate_limit:`, for the whole process.
 package struct RateLimitConfiguration: Sendable, Equatable {
   /// What has a bucket of its own.
   package enum Key: Sendable, Equatable {
@@ -96,6 +103,7 @@ package struct RateLimitConfiguration: Sendable, Equatable {
     }
   }
 
+  /// How many in each period ``per``.
   package var requests: Int
   package var per: Duration
   /// Requests that may come at once (Default: as many as `requests`).
@@ -111,6 +119,7 @@ package struct RateLimitConfiguration: Sendable, Equatable {
   }
 }
 
+/// `cors:`
 package struct CORSConfiguration: Sendable, Equatable {
   /// As browsers write them: scheme, host, port unless it is the scheme's own.
   package var origins: [String] = []
@@ -122,6 +131,7 @@ package struct CORSConfiguration: Sendable, Equatable {
   package var headers = ["Authorization"]
   /// Metadata of the application that scripts may read, each as itself and as `Trailer-` plus itself.
   package var expose: [String] = []
+  /// Whether scripts may send cookies and Authorization, and see the answer (Default: false).
   package var credentials = false
   /// How long a browser may keep the answer to a preflight (Default: 2h, the most that Chrome takes).
   package var maxAge: Duration = .seconds(7200)

@@ -17,6 +17,7 @@ package struct ServiceConfiguration: Sendable {
   }
 }
 
+/// What the configuration says of one method.
 package struct MethodConfiguration: Sendable {
   /// The method's name without its service.
   package var method: Reference
@@ -63,19 +64,25 @@ package struct HTTPRuleConfiguration: Sendable {
 
 /// The keys that a service and a method share; a method's win, key by key.
 package struct RouteSettings: Sendable {
+  /// Who answers: see the README, and `turnout help stage`. In stage `shadow` REST answers and RPC gets a copy.
   package enum Stage: String, Sendable, CaseIterable {
     case rest
     case shadow
     case rpc
   }
 
+  /// The shape of errors to REST callers.
   package enum ErrorFormat: String, Sendable, CaseIterable {
+    /// google.rpc.Status: `{"code": 5, "message": …, "details": […]}`.
     case status
+    /// That of Google's APIs: `{"error": {"code": 404, …}}`.
     case google
+    /// RFC 9457.
     case problem
     case connect
   }
 
+  /// `query:`, what becomes of parameters that the schema does not know.
   package struct Query: Sendable, Equatable {
     /// Whether unknown parameters are dropped (Default: reject).
     package var ignoresUnknown = false
@@ -84,6 +91,7 @@ package struct RouteSettings: Sendable {
     package init() {}
   }
 
+  /// `shadow:`, which calls are copied.
   package struct Shadow: Sendable, Equatable {
     /// Parts per 10,000 of the calls that are copied (Default: 100%).
     package var sample = 10_000
@@ -94,6 +102,7 @@ package struct RouteSettings: Sendable {
 
   /// Who answers in stage rest; nil when not configured.
   package var rest: Reference?
+  /// Who answers in stage rpc, and gets the copies in stage shadow; nil when not configured.
   package var rpc: Reference?
   package var stage: Stage = .rest
   /// Of the `stage:` key, else of the service.
@@ -106,6 +115,7 @@ package struct RouteSettings: Sendable {
   package var stripPrefix = false
   /// The member that wraps every answer of the legacy API.
   package var envelope: String?
+  /// For the whole of a unary call, unless the caller allows less (Default: 15s).
   package var timeout: Duration = .seconds(15)
   package var json = JSONSettings()
   package var query = Query()
@@ -117,49 +127,4 @@ package struct RouteSettings: Sendable {
   package var compression = true
 
   package init(stagePosition: SourcePosition) { self.stagePosition = stagePosition }
-}
-
-/// The legacy JSON profile of a route.
-package struct JSONSettings: Sendable, Hashable {
-  package enum FieldNames: String, Sendable, CaseIterable {
-    case json
-    case proto
-  }
-  package enum Int64Form: String, Sendable, CaseIterable {
-    case string
-    case number
-  }
-  package enum EnumForm: String, Sendable, CaseIterable {
-    case name
-    case number
-  }
-  package enum EnumPrefix: String, Sendable, CaseIterable {
-    case keep
-    case strip
-  }
-  package enum Unset: String, Sendable, CaseIterable {
-    case omit
-    case null
-  }
-  package enum Timestamps: String, Sendable, CaseIterable {
-    case rfc3339
-    case unix
-    case unixMilliseconds = "unix_ms"
-  }
-  package enum UnknownFields: String, Sendable, CaseIterable {
-    case reject
-    case ignore
-    case report
-  }
-
-  package var emitDefaults = false
-  package var fieldNames = FieldNames.json
-  package var int64 = Int64Form.string
-  package var enums = EnumForm.name
-  package var enumPrefix = EnumPrefix.keep
-  package var unset = Unset.omit
-  package var timestamps = Timestamps.rfc3339
-  package var unknownFields = UnknownFields.reject
-
-  package init() {}
 }

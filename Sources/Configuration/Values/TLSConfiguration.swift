@@ -27,6 +27,7 @@ package struct CertificateConfiguration: Sendable, Equatable {
 
 /// `tls:` of a listener.
 package struct ListenerTLSConfiguration: Sendable, Equatable {
+  /// `client_auth:`
   package enum ClientAuth: String, Sendable, CaseIterable {
     /// A client without a certificate of the client CA is not let in.
     case required

@@ -2,11 +2,13 @@ package import Diagnostics
 
 /// One named backend.
 package struct UpstreamConfiguration: Sendable {
+  /// `protocol:`
   package enum BackendProtocol: String, Sendable, CaseIterable {
     case rest
     case connect
   }
 
+  /// `codec:`
   package enum Codec: String, Sendable, CaseIterable {
     case proto
     case json
@@ -70,6 +72,7 @@ package struct EndpointConfiguration: Sendable, Hashable {
     self.position = position
   }
 
+  /// Equality without the place and the scheme: one address given twice is one endpoint.
   package static func == (left: Self, right: Self) -> Bool { left.host == right.host && left.port == right.port }
   package func hash(into hasher: inout Hasher) {
     hasher.combine(host)

@@ -1,3 +1,5 @@
+import Bytes
+
 /// A time of day in the proleptic Gregorian calendar, UTC.
 struct CalendarTime {
   var year: Int
@@ -26,15 +28,6 @@ struct CalendarTime {
     minute = rest / 60 % 60
     second = rest % 60
     weekday = ((days + 4) % 7 + 7) % 7
-    // Years that begin in March put the leap day at their end; eras of 400 years repeat exactly.
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let marchMonth = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
-    month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    (year, month, day) = GregorianCalendar.date(days: days)
   }
 }

@@ -8,6 +8,7 @@ import RPC
 /// Errors are `{"error": "…"}`. Changing verbs are guarded by ``AdminGuard``. On an address that is not loopback the
 /// reads that show routes or numbers need the token too; health never does.
 package struct AdminHandler: Sendable {
+  /// What is served.
   package enum Role: Sendable, Equatable {
     /// All of it; changing verbs need this token when one is set.
     case admin(token: String?)
@@ -40,6 +41,7 @@ package struct AdminHandler: Sendable {
     self.control = control
   }
 
+  /// The answer to one request. Called on the server's own thread.
   package func respond(to request: LocalRequest) -> LocalResponse {
     guard let resource = resource(at: request.path) else { return .failure(404, "nothing is at this path") }
     guard resource.allowed.contains(request.method) else {

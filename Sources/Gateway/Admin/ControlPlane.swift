@@ -31,6 +31,7 @@ package enum ControlError: Error, Sendable, Equatable {
   case invalid(String)
 }
 
+/// What came of a reload.
 package enum ReloadOutcome: Sendable, Equatable {
   case ok(warnings: [Diagnostic])
   case failed([Diagnostic])

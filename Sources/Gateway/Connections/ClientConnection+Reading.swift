@@ -89,7 +89,6 @@ extension ClientConnection {
     // There is nothing to receive of an empty body, so nothing would come to wake a call that waits for it.
     let isEmpty = framing == .none || framing == .length(0)
     let options = HopByHop.remove(from: head.fields)
-    incoming.options = options
     requests += 1
     sentHead = false
     suppressesBody = head.method == .head

@@ -8,7 +8,6 @@ final class IncomingRequest {
   var reader: BodyReader
   let head = RequestHead()
   let trailers = FieldBlock()
-  var options = ConnectionOptions()
 
   init(limits: HeadLimits) {
     parser = RequestHeadParser(limits: limits)
@@ -21,6 +20,5 @@ final class IncomingRequest {
     reader = BodyReader(framing: .none, limits: limits)
     head.removeAll()
     trailers.removeAll()
-    options = ConnectionOptions()
   }
 }

@@ -5,7 +5,6 @@ import HTTP1
 import HTTPModel
 import REST
 import RPC
-import TransportSecurity
 
 /// Says what a request would become, and why, by taking it through the same code as a real one, up to the moment at
 /// which an upstream would be asked.
@@ -95,7 +94,7 @@ enum Explanation {
       report.line("route", call.fallbackUpstream == nil ? "none" : "none; the fallback takes it")
       return
     }
-    report.line("route", "\(route.service)/\(route.method)")
+    report.line("route", route.name)
     guard let number = call.face.binding else {
       report.line("face", "connect, \(route.settings.prefix)\(route.procedure)")
       switch call.face.request {
@@ -137,8 +136,8 @@ enum Explanation {
     _ request: UpstreamRequest, _ upstream: UpstreamConfiguration, _ call: Call, passes: Bool,
     _ report: inout ExplanationText
   ) {
-    let endpoints = upstream.endpoints.map { "http://\($0.authority)" }.joined(separator: ", ")
-    report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints)")
+    let endpoints = upstream.endpoints.map { "\($0.isSecure ? "https" : "http")://\($0.authority)" }
+    report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints.joined(separator: ", "))")
     report.line("sent", "\(request.method.name) \(request.target.withSpan { String(repairing: $0) })")
     for index in request.fields.indices where !request.fields.entry(at: index).isRemoved {
       let value = request.fields.text(at: index)
@@ -158,56 +157,4 @@ enum Explanation {
     }
     readable.withSpan { report.body("\(String(repairing: $0))  (as protobuf, \(body.buffer.count) bytes)") }
   }
-}
-
-/// Lines with a label column.
-struct ExplanationText {
-  private(set) var text = ""
-
-  mutating func line(_ label: String, _ value: String) {
-    let padding = String(repeating: " ", count: max(1, 10 - label.count))
-    var escaped = ByteBuffer()
-    LogText.append(value, to: &escaped)
-    text += "\(label)\(padding)\(String(repairing: escaped.span))\n"
-  }
-
-  mutating func body(_ value: String) {
-    if !value.isEmpty { line("body", value) }
-  }
-
-  mutating func refusal(_ status: Int, _ reason: String) -> String {
-    line("answer", "\(status), no upstream is asked: \(reason)")
-    return text
-  }
-}
-
-/// The client of a request that nobody sent: keeps what it would have been told.
-final class ExplainedClient: ClientStream {
-  var coveredNames: CertificateNames? { nil }
-  private(set) var status = 0
-  private(set) var body = ""
-  private(set) var isReceiving = false
-  let remoteAddress: SocketAddress
-
-  init(remoteAddress: SocketAddress) { self.remoteAddress = remoteAddress }
-
-  var hasReceivedAll: Bool { true }
-  var isCongested: Bool { false }
-  func startReceiving() { isReceiving = true }
-  func pauseReceiving() {}
-  func resumeReceiving() {}
-  func sendInterim(_ head: ResponseHead) {}
-
-  func sendHead(status: Int, fields: FieldBlock, framing: BodyFraming, endsCall: Bool) { self.status = status }
-
-  func sendBody(_ buffer: inout ByteBuffer, _ count: Int) {
-    buffer.withSpan(0..<count) { body += String(repairing: $0) }
-    buffer.consume(count)
-  }
-
-  func sendEnd(trailers: FieldBlock?) {}
-  func takeOver(reserved bytes: Int) {}
-  func becomeTunnel() {}
-  func abort() {}
-  func callEnded() {}
 }

@@ -7,9 +7,6 @@ struct InterceptorChain {
 
   init(_ interceptors: [any Interceptor]) { self.interceptors = interceptors }
 
-  /// Whether all were entered.
-  var isThrough: Bool { entered == interceptors.count }
-
   /// The next one to enter; it counts as entered from now on.
   mutating func next() -> (any Interceptor)? {
     guard entered < interceptors.count else { return nil }

@@ -1,5 +1,6 @@
 import Configuration
 import EventLoops
+import Glibc
 import Metrics
 
 /// One address that clients connect to: the shared descriptor, and what is counted for it.
@@ -15,5 +16,15 @@ final class ListenerState: Sendable {
     self.configured = configured
     connections = metrics.connections.child([socket.address.text, "http1"])
     http2Connections = metrics.connections.child([socket.address.text, "http2"])
+  }
+}
+
+extension SocketAddress {
+  /// An address of the configuration; it was validated there, and is a literal.
+  init(_ configured: SocketAddressConfiguration) throws(SystemError) {
+    guard let address = SocketAddress(host: configured.host, port: configured.port) else {
+      throw SystemError(call: "inet_pton", code: EINVAL)
+    }
+    self = address
   }
 }

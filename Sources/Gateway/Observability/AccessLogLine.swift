@@ -54,7 +54,7 @@ enum AccessLogLine {
     word(call.head.method.name, to: &line)
     word(call.routeLabel, to: &line)
     if let route = call.route {
-      word("\(route.plan.service)/\(route.plan.method)", to: &line)
+      word(route.plan.name, to: &line)
     } else {
       line.append(" ")
       call.head.withPath { path in

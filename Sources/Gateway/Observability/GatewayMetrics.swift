@@ -5,12 +5,12 @@ import Metrics
 /// The metric families of the gateway, made once; names and labels are the contract's.
 final class GatewayMetrics: Sendable {
   enum ShadowOutcome: String {
-    case match
-    case mismatch
-    case error
-    case skipped
-    /// Answered well; not compared.
+    /// The copy was answered well; answers are not compared.
     case answered
+    /// It failed, or translation refused it.
+    case error
+    /// None was sent.
+    case skipped
   }
 
   let registry: MetricsRegistry

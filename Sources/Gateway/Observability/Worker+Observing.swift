@@ -15,7 +15,7 @@ extension Worker {
     var key = UInt32(call.outcome?.rawValue ?? 0)
     key |= UInt32(side.rawValue) << 8
     key |= UInt32(call.face.kind.rawValue) << 12
-    key |= (stage.map { StageLabel.number($0) } ?? 0) << 16
+    key |= (stage.map { UInt32($0.number) + 1 } ?? 0) << 16
     key |= UInt32(truncatingIfNeeded: binding.map { $0 + 1 } ?? 0) << 20
     let elapsed = UInt64(clamping: (loop.now - call.startedAt).wholeNanoseconds)
     for entry in counters.entries where entry.key == key {
@@ -62,16 +62,6 @@ extension Worker {
   /// A request that never became a call.
   func logRefused(_ connection: any OpenConnection, status: Int, reason: String) {
     log(.info, "refused a request of \(connection.remoteAddress.host) with \(status): \(reason)")
-  }
-}
-
-enum StageLabel {
-  static func number(_ stage: StageDecision.Stage) -> UInt32 {
-    switch stage {
-    case .rest: 1
-    case .shadow: 2
-    case .rpc: 3
-    }
   }
 }
 

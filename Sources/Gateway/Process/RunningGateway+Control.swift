@@ -19,8 +19,8 @@ extension RunningGateway: ControlPlane {
     procedure: String, stage: String, percent: Double?, reason: String
   ) -> Result<[UInt8], ControlError> {
     let routes = snapshot.routes
-    guard let route = routes.first(where: { "\($0.service)/\($0.method)" == procedure }) else {
-      let known = routes.map { "\($0.service)/\($0.method)" }
+    guard let route = routes.first(where: { $0.name == procedure }) else {
+      let known = routes.map { $0.name }
       let hint = Nearest.match(procedure, in: known).map { "; did you mean \($0)?" } ?? ""
       return .failure(.notFound("there is no route \(procedure)\(hint)"))
     }
@@ -58,7 +58,7 @@ extension RunningGateway: ControlPlane {
       "rest": .integer(counts.rest), "rpc": .integer(counts.rpc), "none": .integer(counts.none),
     ]
     var members: [JSONValue.Member] = [
-      .init("procedure", .string("\(route.service)/\(route.method)")),
+      .init("procedure", .string(route.name)),
       .init("stage", .string(route.stage.stage.rawValue)),
       .init("configured_stage", .string(route.settings.stage.rawValue)),
       .init("faces", faces),

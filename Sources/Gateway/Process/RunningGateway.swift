@@ -2,7 +2,6 @@ import Configuration
 import Diagnostics
 import Dispatch
 import EventLoops
-import Glibc
 import Metrics
 import Synchronization
 
@@ -10,7 +9,7 @@ import Synchronization
 ///
 /// Safe from any thread; changes go one after another.
 final class RunningGateway: Sendable {
-  private struct State {
+  struct State {
     var snapshot: Snapshot
     var listeners: [SocketAddressConfiguration: ListenerState]
     var workers: [WorkerThread] = []
@@ -21,13 +20,13 @@ final class RunningGateway: Sendable {
 
   let configPath: String
   let shared: GatewayShared
-  private let state: Mutex<State>
+  let state: Mutex<State>
   /// One change at a time: a reload takes a while, and reads must not wait for it.
-  private let changes = DispatchQueue(label: "changes")
+  let changes = DispatchQueue(label: "changes")
   private let ended = DispatchGroup()
 
   /// Run after those of the configuration, in every snapshot.
-  private let interceptors: [any Interceptor]
+  let interceptors: [any Interceptor]
 
   private init(
     configPath: String, shared: GatewayShared, interceptors: [any Interceptor], state: consuming sending State
@@ -71,7 +70,7 @@ final class RunningGateway: Sendable {
     }
   }
 
-  private static func open(
+  static func open(
     _ address: SocketAddressConfiguration, _ metrics: GatewayMetrics
   ) throws(SystemError) -> ListenerState {
     let socket = try named(address) { (address) throws(SystemError) in try ListeningSocket(address: address) }
@@ -90,7 +89,7 @@ final class RunningGateway: Sendable {
   }
 
   /// The interceptors and everything else that a snapshot needs.
-  private static func compile(
+  static func compile(
     _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     SnapshotCompiler.compile(
@@ -163,127 +162,6 @@ final class RunningGateway: Sendable {
     }
   }
 
-  // MARK: Reloading
-
-  /// How long a reload waits for the loops.
-  private static let adoptionTime: DispatchTimeInterval = .seconds(5)
-
-  /// Reads the configuration anew; a faulty one leaves the old one serving.
-  func reload(because reason: String) -> ReloadOutcome {
-    changes.sync {
-      let outcome = reloadNow()
-      switch outcome {
-      case .ok(let warnings):
-        shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
-        for warning in warnings { shared.log.write(.warning, "\(warning)") }
-        shared.log.write(.info, "reloaded (\(reason))")
-      case .failed(let diagnostics):
-        shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
-        for diagnostic in diagnostics { shared.log.write(.error, "\(diagnostic)") }
-        shared.log.write(.error, "the reload (\(reason)) failed; the old configuration goes on serving")
-      }
-      return outcome
-    }
-  }
-
-  private func reloadNow() -> ReloadOutcome {
-    let (old, isDraining) = state.withLock { ($0.snapshot, $0.isDraining) }
-    let (configuration, faults) = ConfigurationLoader.load(path: configPath)
-    guard let configuration else { return .failed(faults) }
-    let position = SourcePosition(file: configPath, line: 1, column: 1)
-    if isDraining { return .failed([Diagnostic(at: position, "the gateway is draining")]) }
-    // Whatever comes of it: the cure of a fault may be a change of one of these.
-    watchFiles(configuration)
-    let (snapshot, more) = Self.compile(configuration, shared, interceptors, generation: old.generation + 1)
-    guard let snapshot else { return .failed(faults + more) }
-    let known = state.withLock { $0.listeners }
-    var listeners: [SocketAddressConfiguration: ListenerState] = [:]
-    for listener in configuration.listeners {
-      do throws(SystemError) {
-        if let same = known[listener.address] {
-          listeners[listener.address] = same
-        } else {
-          listeners[listener.address] = try Self.open(listener.address, shared.metrics)
-        }
-      } catch {
-        return .failed(faults + more + [Diagnostic(at: listener.address.position, "\(error)", cure: "use a free port")])
-      }
-    }
-    publish(snapshot, listeners, replacing: known)
-    return .ok(warnings: faults + more + unchangeable(old.configuration, configuration))
-  }
-
-  private func publish(
-    _ snapshot: Snapshot, _ listeners: [SocketAddressConfiguration: ListenerState],
-    replacing known: [SocketAddressConfiguration: ListenerState]
-  ) {
-    publishStages(snapshot)
-    let opened = listeners.filter { known[$0.key] == nil }.map(\.value)
-    let closed = known.filter { listeners[$0.key] == nil }.map(\.value)
-    let workers = state.withLock { state in
-      state.snapshot = snapshot
-      state.listeners = listeners
-      return state.workers
-    }
-    // Whoever is told that it is reloaded may rely on it: the next request follows the new snapshot on every loop.
-    let adopting = DispatchGroup()
-    for worker in workers {
-      adopting.enter()
-      let isPosted = worker.post { worker in
-        worker.adopt(snapshot)
-        for listener in opened { worker.open(listener) }
-        for listener in closed { worker.close(listener) }
-        adopting.leave()
-      }
-      if !isPosted { adopting.leave() }
-    }
-    if adopting.wait(timeout: .now() + Self.adoptionTime) == .timedOut {
-      shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
-    }
-  }
-
-  private func publishStages(_ snapshot: Snapshot) {
-    shared.stages.publish(
-      snapshot.routes.map { (procedure: "\($0.service)/\($0.method)", configured: $0.settings.stage) })
-    for route in snapshot.routes where !route.canServe(route.stage.stage) {
-      let set = route.stage.stage
-      route.stage.stage = route.settings.stage
-      shared.log.write(
-        .warning,
-        "the stage of \(route.service)/\(route.method), \(set.rawValue), has no upstream any more; "
-          + "it is \(route.settings.stage.rawValue) again")
-    }
-  }
-
-  /// What only a restart changes; said, so that nobody waits for it.
-  private func unchangeable(_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> [Diagnostic] {
-    let position = SourcePosition(file: new.file, line: 1, column: 1)
-    var warnings: [Diagnostic] = []
-    if old.workers != new.workers {
-      warnings.append(Diagnostic(severity: .warning, at: position, "workers changes with the next start only"))
-    }
-    if old.admin != new.admin || old.probes != new.probes {
-      warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
-    }
-    return warnings
-  }
-
-  private func watchFiles(_ configuration: GatewayConfiguration) {
-    let files = configuration.watchedFiles + configuration.schemaFiles + configuration.credentialFiles
-    if let watcher = state.withLock({ $0.watcher }) {
-      watcher.watch(files)
-      return
-    }
-    do throws(SystemError) {
-      let watcher = try FileWatcher(files: files) { [weak self] in
-        _ = self?.reload(because: "a file changed")
-      }
-      state.withLock { $0.watcher = watcher }
-    } catch {
-      shared.log.write(.warning, "files are not watched; reload by SIGHUP: \(error)")
-    }
-  }
-
   // MARK: Ending
 
   /// No new connections; what runs may finish. The second call changes nothing.
@@ -333,27 +211,4 @@ final class RunningGateway: Sendable {
 
   var snapshot: Snapshot { state.withLock { $0.snapshot } }
   var isDraining: Bool { state.withLock { $0.isDraining } }
-}
-
-extension SocketAddress {
-  /// An address of the configuration; it was validated there, and is a literal.
-  init(_ configured: SocketAddressConfiguration) throws(SystemError) {
-    guard let address = SocketAddress(host: configured.host, port: configured.port) else {
-      throw SystemError(call: "inet_pton", code: EINVAL)
-    }
-    self = address
-  }
-}
-
-extension GatewayConfiguration {
-  /// Files that the schema is made of.
-  var schemaFiles: [String] {
-    schema.flatMap { entry -> [String] in
-      switch entry.source {
-      case .descriptorSet(let path): [path]
-      case .protos(let files, let importPaths):
-        importPaths.isEmpty ? files : importPaths.flatMap { folder in files.map { "\(folder)/\($0)" } }
-      }
-    }
-  }
 }

@@ -71,7 +71,7 @@ package struct Turnout: GatewayProgram {
 extension RouteSummary {
   init(_ route: Route) {
     self.init(
-      procedure: "\(route.service)/\(route.method)", stage: route.settings.stage.rawValue,
+      procedure: route.name, stage: route.settings.stage.rawValue,
       bindings: zip(route.bindings, route.templates).map { Binding(method: $0.httpMethod, path: $1) },
       rest: route.settings.rest?.name, rpc: route.settings.rpc?.name, hosts: route.settings.hosts)
   }

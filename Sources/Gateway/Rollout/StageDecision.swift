@@ -16,11 +16,10 @@ struct StageDecision {
     }
   }
 
-  typealias Stage = RouteSettings.Stage
-
-  var stage: Stage
-  var side: Side
-  var shadows: Bool
+  let stage: RouteSettings.Stage
+  let side: Side
+  /// Whether the rpc side gets a copy.
+  let shadows: Bool
 
   init(_ stage: RouteSettings.Stage) {
     self.stage = stage

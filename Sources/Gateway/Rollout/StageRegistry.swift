@@ -5,7 +5,7 @@ import Synchronization
 final class StageCell: Sendable {
   private let raw: Atomic<UInt8>
 
-  init(_ stage: RouteSettings.Stage) { raw = Atomic(Self.number(of: stage)) }
+  init(_ stage: RouteSettings.Stage) { raw = Atomic(stage.number) }
 
   var stage: RouteSettings.Stage {
     get {
@@ -15,11 +15,14 @@ final class StageCell: Sendable {
       default: .rpc
       }
     }
-    set { raw.store(Self.number(of: newValue), ordering: .relaxed) }
+    set { raw.store(newValue.number, ordering: .relaxed) }
   }
+}
 
-  private static func number(of stage: RouteSettings.Stage) -> UInt8 {
-    switch stage {
+extension RouteSettings.Stage {
+  /// For where a text would be too much: an atomic, the key of a counter.
+  var number: UInt8 {
+    switch self {
     case .rest: 0
     case .shadow: 1
     case .rpc: 2

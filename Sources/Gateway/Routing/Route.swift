@@ -8,7 +8,9 @@ final class Route: Sendable {
   let index: Int
   let service: String
   let method: String
-  /// `/pkg.Service/Method`, without the prefix.
+  /// `pkg.Service/Method`: how operators write it, and the key of what is kept over reloads.
+  let name: String
+  /// `/pkg.Service/Method`: the path of the RPC face and of an RPC upstream, without the prefix.
   let procedure: String
   let type: MethodType
   let settings: RouteSettings
@@ -48,14 +50,9 @@ final class Route: Sendable {
     self.interceptors = interceptors
     answersPreflights = interceptors.contains { $0 is CORS }
     method = type.name
-    procedure = "/\(service)/\(type.name)"
-    errorFormat =
-      switch settings.errorFormat {
-      case .status: .status
-      case .google: .google
-      case .problem: .problem
-      case .connect: .connect
-      }
+    name = "\(service)/\(type.name)"
+    procedure = "/\(name)"
+    errorFormat = ErrorFormat(settings.errorFormat)
   }
 
   /// Whether a copy of a call does no harm.
@@ -65,6 +62,7 @@ final class Route: Sendable {
   static func isSafe(_ type: MethodType, boundTo httpMethod: String?) -> Bool {
     type.idempotency == .noSideEffects || httpMethod == "GET"
   }
+
   var isStreaming: Bool { type.isClientStreaming || type.isServerStreaming }
   /// Whether Connect GET may be used (Connect protocol, Unary-Get-Request).
   var allowsGet: Bool { type.idempotency == .noSideEffects && !isStreaming }

@@ -74,3 +74,16 @@ enum SchemaFiles {
     return .failure(ReadFault(reason: "it is larger than \(maximumBytes) bytes"))
   }
 }
+
+extension GatewayConfiguration {
+  /// Files that the schema is made of.
+  var schemaFiles: [String] {
+    schema.flatMap { entry -> [String] in
+      switch entry.source {
+      case .descriptorSet(let path): [path]
+      case .protos(let files, let importPaths):
+        importPaths.isEmpty ? files : importPaths.flatMap { folder in files.map { "\(folder)/\($0)" } }
+      }
+    }
+  }
+}

@@ -1,6 +1,7 @@
 import Configuration
 import ProtoJSON
 import ProtobufSchema
+import REST
 
 extension JSONProfile {
   /// The profile that a route's `json:` describes.
@@ -31,5 +32,18 @@ extension HTTPRule {
     self.init(
       method: rule.method, path: rule.path, body: rule.body, responseBody: rule.responseBody,
       additionalBindings: rule.additionalBindings.map { HTTPRule($0) })
+  }
+}
+
+extension ErrorFormat {
+  /// The shape of errors that a route's `errors:` names.
+  init(_ format: RouteSettings.ErrorFormat) {
+    self =
+      switch format {
+      case .status: .status
+      case .google: .google
+      case .problem: .problem
+      case .connect: .connect
+      }
   }
 }

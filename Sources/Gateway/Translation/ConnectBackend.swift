@@ -18,7 +18,7 @@ struct ConnectBackend: Backend {
     request.target.append(text: route.procedure)
     request.isIdempotent = route.type.idempotency != .unknown
     MetadataCarrying.copyRequest(call.head.fields, to: request.fields)
-    request.fields.append(.contentType, codec == .json ? "application/json" : "application/proto")
+    request.fields.append(.contentType, codec.unaryContentType)
     request.fields.append(.connectProtocolVersion, "1")
     if let left = call.millisecondsLeft { request.fields.append(.connectTimeoutMs, decimal: left) }
     request.framing = .length(message.buffer.count)
@@ -28,7 +28,7 @@ struct ConnectBackend: Backend {
   func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError) {
     call.replyMetadata.append(contentsOf: head.fields)
     Metadata.splitTrailers(call.replyMetadata, into: call.replyTrailers)
-    let isExpected = matches(head, codec == .json ? "application/json" : "application/proto")
+    let isExpected = matches(head, codec.unaryContentType)
     guard head.status == 200 else {
       if matches(head, "application/json") { throw ConnectErrorBody.read(body, status: head.status) }
       throw RPCError(
@@ -37,7 +37,7 @@ struct ConnectBackend: Backend {
     }
     guard isExpected else {
       throw RPCError(
-        .internal, "the upstream's answer is not \(codec == .json ? "application/json" : "application/proto")",
+        .internal, "the upstream's answer is not \(codec.unaryContentType)",
         httpStatus: 502, logDetail: String(repairing: body.extracting(0..<min(body.count, 256))))
     }
     payload.codec = codec

@@ -43,7 +43,7 @@ struct ConnectFace: Face {
       if !call.isStreamingRoute {
         throw RPCError(
           .unimplemented, "the method does not stream: use application/proto or application/json", httpStatus: 415,
-          headers: [("accept-post", Self.acceptPost)])
+          headers: [("accept-post", RPCError.unaryContentTypes)])
       }
     case .methodNotAllowed:
       let allow = call.route?.plan.allowsGet == true ? "GET, POST" : "POST"
@@ -53,11 +53,9 @@ struct ConnectFace: Face {
     case .grpc, .grpcWeb, .unsupportedMediaType:
       throw RPCError(
         .unimplemented, "a procedure takes application/proto or application/json", httpStatus: 415,
-        headers: [("accept-post", Self.acceptPost)])
+        headers: [("accept-post", RPCError.unaryContentTypes)])
     }
   }
-
-  private static let acceptPost = "application/json, application/proto"
 
   func timeout(_ call: Call) throws(RPCError) -> Duration? {
     guard let milliseconds = try ConnectTimeout.milliseconds(call.head.fields) else { return nil }
@@ -94,7 +92,7 @@ struct ConnectFace: Face {
     let message = try payload.converted(to: codec, call)
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
-    answer.fields.append(.contentType, codec == .json ? "application/json" : "application/proto")
+    answer.fields.append(.contentType, codec.unaryContentType)
     answer.body.append(message.buffer)
     if case .connectGet = asked { answer.fields.append(.vary, "Accept-Encoding") }
     call.compress(answer)
@@ -108,7 +106,7 @@ struct ConnectFace: Face {
     if case .connectStreaming(let codec) = asked, error.httpStatus == nil {
       // A streaming answer is always 200; its error stands in the end-of-stream message.
       answer.status = 200
-      answer.fields.append(.contentType, codec == .json ? "application/connect+json" : "application/connect+proto")
+      answer.fields.append(.contentType, codec.streamingContentType)
       var end = ByteBuffer()
       ConnectEndOfStream.write(error: error, trailers: nil, into: &end)
       EnvelopeHead(flags: EnvelopeHead.endOfStream, length: end.count).write(into: &answer.body)

@@ -130,6 +130,9 @@ final class Attempt {
     self.connection = connection
   }
 
+  /// It waits for another one.
+  func unassign() { connection = nil }
+
   /// Hands over what was streamed before the connection was there.
   func takePending(into output: inout ByteBuffer) {
     output.take(from: &pending)

@@ -72,7 +72,6 @@ final class EndpointPool {
     maxConnections = upstream.maxConnections
   }
 
-  var hasIdle: Bool { !idle.isEmpty }
   /// Whether it is spoken to over TLS.
   var isSecure: Bool { security != nil }
 
@@ -254,6 +253,9 @@ final class EndpointPool {
   }
 
   // MARK: From shared connections
+
+  /// The connection that an attempt was to get takes fewer than wait for it.
+  func serveAgain(_ attempt: Attempt) { serve(attempt, onFreshConnection: false) }
 
   /// A shared connection got its first exchange, or lost its last.
   func countBusy(_ change: Int) {

@@ -34,6 +34,14 @@ extension UpstreamConnection {
     }
   }
 
+  /// The connection can be asked.
+  func opened() {
+    timer.cancel()
+    state = .active
+    updateInterest()
+    writeRequest()
+  }
+
   /// Reads the end of a session that came behind its last data: nothing will announce it.
   func readEnd() {
     if state == .active, attempt != nil, !readsPaused, transport?.hasUnread == true { readOnce() }

@@ -4,6 +4,9 @@ import Bytes
 enum TimestampForm {
   typealias Value = (seconds: Int64, nanos: Int32)
 
+  /// Seconds of 0001-01-01T00:00:00Z and of 9999-12-31T23:59:59Z.
+  static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+
   /// Reads RFC 3339: upper-case T and Z, 0 to 9 fraction digits, any offset, years 1 to 9999.
   static func parse(_ text: Span<UInt8>, at offset: Int) throws(Fault) -> Value {
     func malformed() -> Fault { Fault(.type, at: offset, "a timestamp such as 2026-01-31T12:00:00Z expected") }
@@ -31,7 +34,7 @@ enum TimestampForm {
     let minute = try number(14, 2)
     try mark(16, UInt8(ascii: ":"))
     let second = try number(17, 2)
-    guard (1...12).contains(month), day >= 1, day <= CalendarTime.daysIn(month: month, year: year), hour < 24,
+    guard (1...12).contains(month), day >= 1, day <= GregorianCalendar.daysIn(month: month, year: year), hour < 24,
       minute < 60, second < 60
     else { throw Fault(.range, at: offset, "a date and time of the calendar expected") }
     var index = 19
@@ -41,7 +44,7 @@ enum TimestampForm {
       nanos = fraction.nanos
       index = fraction.end
     }
-    var seconds = Int64(CalendarTime.days(year: year, month: month, day: day)) * 86_400
+    var seconds = Int64(GregorianCalendar.days(year: year, month: month, day: day)) * 86_400
     seconds += Int64(hour * 3_600 + minute * 60 + second)
     guard index < text.count else { throw malformed() }
     switch text[index] {
@@ -57,7 +60,7 @@ enum TimestampForm {
     default: throw malformed()
     }
     guard index == text.count else { throw malformed() }
-    guard CalendarTime.range.contains(seconds) else {
+    guard range.contains(seconds) else {
       throw Fault(.range, at: offset, "a timestamp of the years 0001 to 9999 expected")
     }
     return (seconds, Int32(nanos))
@@ -95,7 +98,7 @@ enum TimestampForm {
       nanos += 1_000_000_000
       seconds -= 1
     }
-    guard seconds >= Int128(CalendarTime.range.lowerBound), seconds <= Int128(CalendarTime.range.upperBound) else {
+    guard seconds >= Int128(range.lowerBound), seconds <= Int128(range.upperBound) else {
       throw outside
     }
     return (Int64(seconds), Int32(nanos))
@@ -103,13 +106,13 @@ enum TimestampForm {
 
   /// Whether it is within the years 1 to 9999 with 0 to 999 999 999 nanoseconds.
   static func isValid(_ value: Value) -> Bool {
-    CalendarTime.range.contains(value.seconds) && value.nanos >= 0 && value.nanos < 1_000_000_000
+    range.contains(value.seconds) && value.nanos >= 0 && value.nanos < 1_000_000_000
   }
 
   /// Appends RFC 3339 text of a valid value, in UTC with 0, 3, 6 or 9 fraction digits.
   static func write(_ value: Value, into output: inout ByteBuffer) {
     let (days, second) = divide(value.seconds)
-    let date = CalendarTime.date(days: days)
+    let date = GregorianCalendar.date(days: days)
     output.append(padded: date.year, width: 4)
     output.append(UInt8(ascii: "-"))
     output.append(padded: date.month, width: 2)

@@ -62,6 +62,17 @@ struct FeatureOverrides: Equatable, Sendable {
     }
   }
 
+  /// Reads the FeatureSet of an options message of which nothing else matters: the field with this number.
+  mutating func merge(options bytes: Span<UInt8>, number: UInt32) throws(WireError) {
+    var reader = WireReader(bytes)
+    while let tag = try reader.nextTag() {
+      switch (tag.number, tag.type) {
+      case (number, .lengthDelimited): try merge(reader.readBytes())
+      default: try reader.skip(tag)
+      }
+    }
+  }
+
   /// The value, 0 when a later release invented it.
   private static func known(_ value: UInt64, in range: ClosedRange<UInt8>) -> UInt8 {
     guard let small = UInt8(exactly: value), range.contains(small) else { return 0 }

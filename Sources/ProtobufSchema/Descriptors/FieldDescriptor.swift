@@ -105,17 +105,7 @@ struct EnumDescriptor: Equatable, Sendable {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
       case (2, .lengthDelimited): values.append(try Value(reader.readBytes()))
-      case (3, .lengthDelimited): try mergeOptions(reader.readBytes())
-      default: try reader.skip(tag)
-      }
-    }
-  }
-
-  private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
-    var reader = WireReader(bytes)
-    while let tag = try reader.nextTag() {
-      switch (tag.number, tag.type) {
-      case (7, .lengthDelimited): try overrides.merge(reader.readBytes())
+      case (3, .lengthDelimited): try overrides.merge(options: reader.readBytes(), number: 7)
       default: try reader.skip(tag)
       }
     }

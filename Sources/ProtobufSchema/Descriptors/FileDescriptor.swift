@@ -25,20 +25,10 @@ struct FileDescriptor: Equatable, Sendable {
       case (5, .lengthDelimited): enums.append(try EnumDescriptor(reader.readBytes()))
       case (6, .lengthDelimited): services.append(try ServiceDescriptor(reader.readBytes()))
       case (7, .lengthDelimited): extensions.append(try FieldDescriptor(reader.readBytes()))
-      case (8, .lengthDelimited): try mergeOptions(reader.readBytes())
+      case (8, .lengthDelimited): try overrides.merge(options: reader.readBytes(), number: 50)
       case (9, .lengthDelimited) where readsPlaces: try places.merge(reader.readBytes())
       case (12, .lengthDelimited): syntax = try reader.readString()
       case (14, .varint): edition = Int32(truncatingIfNeeded: try reader.readVarint())
-      default: try reader.skip(tag)
-      }
-    }
-  }
-
-  private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
-    var reader = WireReader(bytes)
-    while let tag = try reader.nextTag() {
-      switch (tag.number, tag.type) {
-      case (50, .lengthDelimited): try overrides.merge(reader.readBytes())
       default: try reader.skip(tag)
       }
     }

@@ -75,17 +75,7 @@ struct OneofDescriptor: Equatable, Sendable {
     while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
       case (1, .lengthDelimited): name = try reader.readString()
-      case (2, .lengthDelimited): try mergeOptions(reader.readBytes())
-      default: try reader.skip(tag)
-      }
-    }
-  }
-
-  private mutating func mergeOptions(_ bytes: Span<UInt8>) throws(WireError) {
-    var reader = WireReader(bytes)
-    while let tag = try reader.nextTag() {
-      switch (tag.number, tag.type) {
-      case (1, .lengthDelimited): try overrides.merge(reader.readBytes())
+      case (2, .lengthDelimited): try overrides.merge(options: reader.readBytes(), number: 1)
       default: try reader.skip(tag)
       }
     }

@@ -67,7 +67,7 @@ struct FileCollection {
   mutating func addBuiltIns() {
     let builtIns = BuiltInFiles.all
     let nowhere = SourcePosition(file: "built-in types", line: 1, column: 1)
-    if builtIns.isEmpty { refuse(nowhere, "libprotobuf has not its own types", cure: "install it anew") }
+    if builtIns.isEmpty { refuse(nowhere, "the program's own types cannot be read", cure: "install it anew") }
     let origin = LoadedFile.Origin(kind: .builtIn, label: "the built-in types", position: nowhere)
     var wanted = Set(BuiltInFiles.always)
     for file in files { wanted.formUnion(file.descriptor.dependencies) }

@@ -4,6 +4,7 @@ import ProtoJSON
 import ProtobufSchema
 import REST
 import RPC
+import RandomnessTestSupport
 import Testing
 
 /// Bytes from outside, changed at random: whatever comes in, a value or an error comes out.

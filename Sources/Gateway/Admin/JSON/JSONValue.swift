@@ -11,6 +11,7 @@ package enum JSONValue: Sendable, Equatable {
   /// Members in their order; no name comes twice.
   case object([Member])
 
+  /// One member of an object.
   package struct Member: Sendable, Equatable {
     package var name: String
     package var value: JSONValue
@@ -21,6 +22,7 @@ package enum JSONValue: Sendable, Equatable {
     }
   }
 
+  /// A number without a fraction, of any size.
   package static func integer(_ value: some BinaryInteger) -> JSONValue { .literal("\(value)") }
 
   /// The member of an object; nil when there is none, or this is no object.
@@ -29,6 +31,7 @@ package enum JSONValue: Sendable, Equatable {
     return members.first { $0.name == name }?.value
   }
 
+  /// The content of a string; nil for anything else. So for the three below.
   package var text: String? {
     if case .string(let text) = self { text } else { nil }
   }

@@ -58,15 +58,18 @@ package struct LocalResponse: Sendable {
     self.delay = delay
   }
 
+  /// Plain text in UTF-8.
   package static func text(_ text: String, status: Int = 200) -> LocalResponse {
     LocalResponse(
       status: status, fields: [("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
   }
 
+  /// A JSON body.
   package static func json(_ value: JSONValue, status: Int = 200) -> LocalResponse {
     json(value.bytes, status: status)
   }
 
+  /// A JSON body that is written already.
   package static func json(_ bytes: [UInt8], status: Int = 200) -> LocalResponse {
     LocalResponse(status: status, fields: [("content-type", "application/json")], body: bytes)
   }

@@ -10,7 +10,7 @@ import TransportSecurity
 
 /// One HTTP/2 connection of a client. Each of its streams carries a call; the connection has what they share: the
 /// session, the wire, one timer.
-final class HTTP2ClientConnection: OpenConnection {
+final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   let worker: Worker
   let gauge: Gauge
   let remoteAddress: SocketAddress
@@ -24,6 +24,7 @@ final class HTTP2ClientConnection: OpenConnection {
   private var waiting: [HTTP2ClientStream] = []
   /// Streams that were answered without a call, and until when the rest of their requests is dropped.
   private var refused: [(stream: HTTP2Stream, until: Instant)] = []
+  private var isFlushing = false
   private var requests = 0
   private let openedAt: Instant
   private(set) var idleSince: Instant
@@ -80,11 +81,14 @@ final class HTTP2ClientConnection: OpenConnection {
 
   func deliverLater(_ stream: HTTP2ClientStream) {
     waiting.append(stream)
-    scheduleFlush()
+    guard !isFlushing else { return }
+    isFlushing = true
+    worker.loop.flushAtTickEnd(self)
   }
 
-  private func deliver() {
-    guard !waiting.isEmpty else { return }
+  /// Not left to the wire: what has come is given on also when nothing can be sent.
+  func flush() {
+    isFlushing = false
     var streams: [HTTP2ClientStream] = []
     swap(&streams, &waiting)
     for stream in streams { stream.deliver() }
@@ -222,7 +226,6 @@ extension HTTP2ClientConnection: HTTP2WireOwner {
   }
 
   func wireFlushed(_ wire: HTTP2Wire) {
-    deliver()
     if wire.isBlocked { arm(wire.lastProgress + worker.timeouts.streamIdle) }
     endIfDone()
   }

@@ -8,7 +8,7 @@ import Metrics
 ///
 /// It carries as many as the upstream allows at the same time. When the upstream goes away, what it has not looked at is
 /// sent elsewhere and the rest is answered; then it ends.
-final class HTTP2UpstreamConnection: ReadinessHandler {
+final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
   enum State {
     case connecting
     case open
@@ -23,21 +23,23 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
   private var transport: Transport?
   private var registration: Registration?
   private var wire: HTTP2Wire?
-  /// Exchanges that wait for the connection to open.
+  /// Exchanges that wait for the connection to open, or to know how many it takes.
   private var waiting: [HTTP2UpstreamStream] = []
   private var live: [ObjectIdentifier: HTTP2UpstreamStream] = [:]
   /// Exchanges whose input is looked at when the tick ends.
   private var undelivered: [HTTP2UpstreamStream] = []
+  private var isFlushing = false
   private var carried = 0
   private var hasSettings = false
   private var isConnected = false
+  /// Whether it is counted as active.
+  private var isBusy = false
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  /// Streams before the upstream has said how many it takes, and at most.
-  private static let streamsBeforeSettings = 100
+  /// Streams at the same time, whatever the upstream allows.
   private static let maximumStreams = 1000
   /// How many exchanges may wait for it to open.
-  private static let maximumWaiting = 1024
+  private static let maximumWaiting = 100
 
   init(
     endpoint: EndpointPool, worker: Worker, session: HTTP2Session, transport: consuming Transport
@@ -57,27 +59,49 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
   /// Whether it can take another exchange now or when it is open.
   var hasRoom: Bool {
     switch state {
-    case .connecting: waiting.count < Swift.min(Self.maximumWaiting, Self.streamsBeforeSettings)
-    case .open: !session.peerGoesAway && !session.hasSaidGoAway && session.openStreams < allowed
+    case .connecting: waiting.count < Self.maximumWaiting
+    case .open where !hasSettings: !session.peerGoesAway && waiting.count < Self.maximumWaiting
+    case .open: takesMore
     case .closed: false
     }
   }
 
-  private var allowed: Int {
-    hasSettings ? Swift.min(session.peerMaximumStreams, Self.maximumStreams) : Self.streamsBeforeSettings
+  private var takesMore: Bool {
+    !session.peerGoesAway && !session.hasSaidGoAway
+      && session.openStreams < Swift.min(session.peerMaximumStreams, Self.maximumStreams)
   }
+
+  /// The first exchange need not wait for the upstream's settings; more could be more than it takes.
+  private var mayBegin: Bool { state == .open && (hasSettings || live.isEmpty) }
 
   var isIdle: Bool { live.isEmpty && waiting.isEmpty }
 
   func carry(_ attempt: Attempt) {
     let exchange = HTTP2UpstreamStream(connection: self, attempt: attempt)
-    if isIdle { becameBusy() }
-    if state == .connecting {
+    becameBusy()
+    if mayBegin {
+      begin(exchange)
+    } else {
       waiting.append(exchange)
       attempt.assign(exchange)
-    } else {
-      begin(exchange)
     }
+  }
+
+  /// Begins what waits, as far as there is room; the rest looks for another place.
+  private func beginWaiting() {
+    let exchanges = waiting
+    waiting = []
+    for exchange in exchanges {
+      if takesMore {
+        begin(exchange)
+      } else if session.peerMaximumStreams == 0 {
+        exchange.connectionFailed(
+          UpstreamFailure(kind: .refused, reason: "\(endpoint.name): takes no streams", nothingSent: true))
+      } else if let attempt = exchange.giveUp() {
+        endpoint.serveAgain(attempt)
+      }
+    }
+    if isIdle { becameIdle() }
   }
 
   private func begin(_ exchange: HTTP2UpstreamStream) {
@@ -101,26 +125,31 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
   }
 
   private func becameBusy() {
+    guard !isBusy else { return }
+    isBusy = true
     if state == .open, hasSettings { timer.cancel() }
     endpoint.countBusy(1)
   }
 
   private func becameIdle() {
-    guard state != .closed else { return }
+    guard isBusy, state != .closed else { return }
+    isBusy = false
     endpoint.countBusy(-1)
     if state == .open, hasSettings { timer.schedule(after: worker.timeouts.upstreamIdle) }
-    if session.peerGoesAway || endpoint.isRetired || worker.isDraining { endWhenFlushed() }
+    let isUseless = session.peerGoesAway || session.peerMaximumStreams == 0
+    if isUseless || endpoint.isRetired || worker.isDraining { endWhenFlushed() }
   }
 
   func deliverLater(_ exchange: HTTP2UpstreamStream) {
     undelivered.append(exchange)
-    scheduleFlush()
-    // Nobody flushes a wire that is gone.
-    if wire == nil { deliver() }
+    guard !isFlushing else { return }
+    isFlushing = true
+    worker.loop.flushAtTickEnd(self)
   }
 
-  private func deliver() {
-    guard !undelivered.isEmpty else { return }
+  /// Not left to the wire: what has come is given on also when nothing can be sent, and when the wire is gone.
+  func flush() {
+    isFlushing = false
     var exchanges: [HTTP2UpstreamStream] = []
     swap(&exchanges, &undelivered)
     for exchange in exchanges { exchange.deliver() }
@@ -169,9 +198,7 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
       session: session, worker: worker, owner: self, transport: transport, registration: registration)
     self.wire = wire
     wire.scheduleFlush()
-    let exchanges = waiting
-    waiting = []
-    for exchange in exchanges { begin(exchange) }
+    if !waiting.isEmpty { begin(waiting.removeFirst()) }
     // What came with the end of the handshake is not announced again.
     if hasUnread { wire.receive() }
   }
@@ -200,8 +227,11 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
   }
 
   private func fail(_ kind: UpstreamFailure.Kind, _ reason: String) {
-    let exchanges = waiting + live.values
+    let (exchanges, unsent) = (Array(live.values), waiting)
     close()
+    for exchange in unsent {
+      exchange.connectionFailed(UpstreamFailure(kind: .connect, reason: "\(endpoint.name): \(reason)"))
+    }
     for exchange in exchanges {
       exchange.connectionFailed(UpstreamFailure(kind: kind, reason: "\(endpoint.name): \(reason)"))
     }
@@ -209,7 +239,7 @@ final class HTTP2UpstreamConnection: ReadinessHandler {
 
   private func close() {
     guard state != .closed else { return }
-    let wasIdle = isIdle
+    let wasIdle = !isBusy
     state = .closed
     timer.cancel()
     if let registration { worker.loop.deregister(registration) }
@@ -232,7 +262,6 @@ extension HTTP2UpstreamConnection: HTTP2WireOwner {
   }
 
   func wireFlushed(_ wire: HTTP2Wire) {
-    deliver()
     // Nothing runs when it ended in peace.
     if wire.isDone { fail(.malformed, "ended for a fault of the upstream") }
   }
@@ -249,7 +278,7 @@ extension HTTP2UpstreamConnection: HTTP2SessionDelegate {
   }
 
   func sessionGoesAway(_ session: HTTP2Session, _ code: HTTP2ErrorCode) {
-    if isIdle { endWhenFlushed() }
+    if isIdle { endWhenFlushed() } else { beginWaiting() }
     endpoint.roomAppeared()
   }
 
@@ -258,6 +287,7 @@ extension HTTP2UpstreamConnection: HTTP2SessionDelegate {
       // Until now the timer waited for them.
       hasSettings = true
       timer.cancel()
+      beginWaiting()
       if isIdle { timer.schedule(after: worker.timeouts.upstreamIdle) }
     }
     endpoint.roomAppeared()

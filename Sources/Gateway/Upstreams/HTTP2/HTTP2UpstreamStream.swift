@@ -151,6 +151,14 @@ final class HTTP2UpstreamStream: UpstreamExchange {
 
   // MARK: Ending
 
+  /// Hands the attempt back before anything of it was sent.
+  func giveUp() -> Attempt? {
+    let given = attempt
+    attempt = nil
+    given?.unassign()
+    return given
+  }
+
   func abandon() {
     attempt = nil
     guard let stream else { return connection.forget(self) }

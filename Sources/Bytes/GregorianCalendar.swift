@@ -1,10 +1,11 @@
-/// Days and clock times of the proleptic Gregorian calendar, without time zones.
-enum CalendarTime {
-  /// Seconds of 0001-01-01T00:00:00Z and of 9999-12-31T23:59:59Z.
-  static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
-
-  /// Days since 1970-01-01 (Hinnant's algorithm).
-  static func days(year: Int, month: Int, day: Int) -> Int {
+/// Dates of the proleptic Gregorian calendar, UTC: between days since 1970-01-01 and year, month, day.
+///
+/// It stands here because timestamps are bytes in headers, logs and JSON, and those who write them have only this target
+/// in common. Howard Hinnant's algorithms: years that begin in March put the leap day at their end, and eras of 400
+/// years repeat exactly. For years within -400,000 to 400,000.
+package enum GregorianCalendar {
+  /// Days since 1970-01-01 of a date that exists.
+  package static func days(year: Int, month: Int, day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400
@@ -14,7 +15,7 @@ enum CalendarTime {
   }
 
   /// The date of a day since 1970-01-01.
-  static func date(days: Int) -> (year: Int, month: Int, day: Int) {
+  package static func date(days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097
@@ -26,7 +27,8 @@ enum CalendarTime {
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
   }
 
-  static func daysIn(month: Int, year: Int) -> Int {
+  /// 28 to 31.
+  package static func daysIn(month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30

@@ -1,0 +1,7 @@
+import CLinux
+
+/// The processors that this process may use.
+package enum Processors {
+  /// At least 1. The affinity mask counts, because containers set it.
+  package static var available: Int { max(1, Int(clinux_available_processors())) }
+}

@@ -1,0 +1,131 @@
+import Configuration
+import Diagnostics
+import Dispatch
+import EventLoops
+import Metrics
+import Synchronization
+
+/// The change from one configuration to the next, and what sets it off.
+extension RunningGateway {
+  /// How long a reload waits for the loops.
+  private static let adoptionTime: DispatchTimeInterval = .seconds(5)
+
+  /// Reads the configuration anew; a faulty one leaves the old one serving.
+  func reload(because reason: String) -> ReloadOutcome {
+    changes.sync {
+      let outcome = reloadNow()
+      switch outcome {
+      case .ok(let warnings):
+        shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
+        for warning in warnings { shared.log.write(.warning, "\(warning)") }
+        shared.log.write(.info, "reloaded (\(reason))")
+      case .failed(let diagnostics):
+        shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
+        for diagnostic in diagnostics { shared.log.write(.error, "\(diagnostic)") }
+        shared.log.write(.error, "the reload (\(reason)) failed; the old configuration goes on serving")
+      }
+      return outcome
+    }
+  }
+
+  private func reloadNow() -> ReloadOutcome {
+    let (old, isDraining) = state.withLock { ($0.snapshot, $0.isDraining) }
+    let (configuration, faults) = ConfigurationLoader.load(path: configPath)
+    guard let configuration else { return .failed(faults) }
+    let position = SourcePosition(file: configPath, line: 1, column: 1)
+    if isDraining { return .failed([Diagnostic(at: position, "the gateway is draining")]) }
+    // Whatever comes of it: the cure of a fault may be a change of one of these.
+    watchFiles(configuration)
+    let (snapshot, more) = Self.compile(configuration, shared, interceptors, generation: old.generation + 1)
+    guard let snapshot else { return .failed(faults + more) }
+    let known = state.withLock { $0.listeners }
+    var listeners: [SocketAddressConfiguration: ListenerState] = [:]
+    for listener in configuration.listeners {
+      do throws(SystemError) {
+        if let same = known[listener.address] {
+          listeners[listener.address] = same
+        } else {
+          listeners[listener.address] = try Self.open(listener.address, shared.metrics)
+        }
+      } catch {
+        return .failed(faults + more + [Diagnostic(at: listener.address.position, "\(error)", cure: "use a free port")])
+      }
+    }
+    publish(snapshot, listeners, replacing: known)
+    return .ok(warnings: faults + more + unchangeable(old.configuration, configuration))
+  }
+
+  private func publish(
+    _ snapshot: Snapshot, _ listeners: [SocketAddressConfiguration: ListenerState],
+    replacing known: [SocketAddressConfiguration: ListenerState]
+  ) {
+    publishStages(snapshot)
+    let opened = listeners.filter { known[$0.key] == nil }.map(\.value)
+    let closed = known.filter { listeners[$0.key] == nil }.map(\.value)
+    let workers = state.withLock { state in
+      state.snapshot = snapshot
+      state.listeners = listeners
+      return state.workers
+    }
+    // Whoever is told that it is reloaded may rely on it: the next request follows the new snapshot on every loop.
+    let adopting = DispatchGroup()
+    for worker in workers {
+      adopting.enter()
+      let isPosted = worker.post { worker in
+        worker.adopt(snapshot)
+        for listener in opened { worker.open(listener) }
+        for listener in closed { worker.close(listener) }
+        adopting.leave()
+      }
+      if !isPosted { adopting.leave() }
+    }
+    if adopting.wait(timeout: .now() + Self.adoptionTime) == .timedOut {
+      shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
+    }
+  }
+
+  func publishStages(_ snapshot: Snapshot) {
+    shared.stages.publish(
+      snapshot.routes.map { (procedure: $0.name, configured: $0.settings.stage) })
+    for route in snapshot.routes where !route.canServe(route.stage.stage) {
+      let set = route.stage.stage
+      route.stage.stage = route.settings.stage
+      shared.log.write(
+        .warning,
+        "the stage of \(route.name), \(set.rawValue), has no upstream any more; "
+          + "it is \(route.settings.stage.rawValue) again")
+    }
+  }
+
+  /// What only a restart changes; said, so that nobody waits for it.
+  private func unchangeable(_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> [Diagnostic] {
+    let position = SourcePosition(file: new.file, line: 1, column: 1)
+    var warnings: [Diagnostic] = []
+    if old.workers != new.workers {
+      warnings.append(Diagnostic(severity: .warning, at: position, "workers changes with the next start only"))
+    }
+    if old.log != new.log {
+      warnings.append(Diagnostic(severity: .warning, at: position, "log changes with the next start only"))
+    }
+    if old.admin != new.admin || old.probes != new.probes {
+      warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
+    }
+    return warnings
+  }
+
+  func watchFiles(_ configuration: GatewayConfiguration) {
+    let files = configuration.watchedFiles + configuration.schemaFiles + configuration.credentialFiles
+    if let watcher = state.withLock({ $0.watcher }) {
+      watcher.watch(files)
+      return
+    }
+    do throws(SystemError) {
+      let watcher = try FileWatcher(files: files) { [weak self] in
+        _ = self?.reload(because: "a file changed")
+      }
+      state.withLock { $0.watcher = watcher }
+    } catch {
+      shared.log.write(.warning, "files are not watched; reload by SIGHUP: \(error)")
+    }
+  }
+}
