@@ -413,6 +413,28 @@ def test_an_upstream_that_does_not_agree_on_http2(start, secured, authority, ups
     assert "does not agree on HTTP/2" in gateway.access_log()[0]
 
 
+def test_an_upstream_that_ends_its_session_only(start, secured, authority, upstream, open_client):
+    """After its close-notify it does not answer, though its connection is open: another one is opened."""
+    def answer(exchange):
+        exchange.answer(200, [], b"ok")
+        if exchange.connection.number == 0:
+            session = exchange.connection.socket
+            session.settimeout(0)
+            try:
+                session.unwrap()
+            except OSError:
+                pass
+            time.sleep(2)
+
+    one = upstream(answer)
+    gateway = start(towards(secured(), authority, one))
+    client = open_client(gateway)
+    assert client.ask("GET", "/a").body == b"ok"
+    wait_until(lambda: gateway.metric("turnout_upstream_connections") == 0, 10, "the end of the connection")
+    assert client.ask("GET", "/b").body == b"ok"
+    assert len(one.connections) == 2
+
+
 @pytest.mark.parametrize("alpn", [None, ["http/1.1"], ["h2", "http/1.1"]], ids=["none", "1.1", "both"])
 def test_an_upstream_of_http1_over_tls(start, secured, authority, server, open_client, alpn):
     service = RESTService(authority.server_context(server, alpn=alpn))
@@ -596,16 +618,41 @@ def test_refusals_and_headers(start, secured, rest, open_client):
     assert gateway.metric("turnout_requests_total", code="resource_exhausted") == 3
 
 
+def test_a_refusal_before_the_body_is_whole(start, secured, authority, rest, open_client):
+    """It is seen by who sends on, and who never ends is stopped. (curl 7.88 loses an answer that a reset follows.)"""
+    gateway = start(secured(interceptors=with_interceptors({"api_key": {"keys": ["k"]}})))
+    for size in (11, 11, 11, 11, 300_000, 3_000_000):
+        done = subprocess.run(
+            ["curl", "-sS", "--max-time", "30", "--http2", "--cacert", authority.file, "--data-binary", "@-",
+             "--resolve", f"localhost:{gateway.address[1]}:127.0.0.1", "-w", "%{http_code}", "-o", "/dev/null",
+             f"https://localhost:{gateway.address[1]}/anything"], input=b"b" * size, capture_output=True, timeout=60)
+        assert done.stdout == b"401", done.stderr
+    client = open_client(gateway)
+    stream = client.start("POST", "/anything", end=False)
+    assert client.finish(stream).status == 401
+    client.data(stream, b"b" * 1_000_000)
+    client.data(stream, b"", end=True)
+    never = client.start("POST", "/anything", end=False)
+    assert client.finish(never).status == 401
+    assert client.h2.open_outbound_streams == 1
+    assert client.wait_for(lambda: client.h2.open_outbound_streams == 0, 10), "the stream stays open"
+    rest.answers(echo)
+    assert client.ask("POST", "/echo", [("x-api-key", "k")], b"abc").body == b"abc"
+
+
 def test_refused_streams_are_logged(start, secured, rest, open_client):
     """What never becomes a call is answered, and the log says why; the connection goes on."""
     gateway = start(secured(limits={"target": 1024, "header": 4096}, interceptors=with_interceptors(CORS)))
     client = open_client(gateway)
     assert client.ask("GET", "/" + "a" * 2000, [ORIGIN]).status == 414
     assert client.ask("GET", "/v1/books/b1", [("x-large", "b" * 5000)]).status == 431
+    never = client.start("POST", "/" + "a" * 2000, end=False)
+    assert client.finish(never).status == 414 and client.h2.open_outbound_streams == 1
+    assert client.wait_for(lambda: client.h2.open_outbound_streams == 0, 10), "the stream stays open"
     assert client.ask("GET", "/v1/books/b1", [("te", "gzip")]).reset == Codes.PROTOCOL_ERROR
     assert client.ask("GET", "/v1/books/b1").status == 200
     assert [line["status"] for line in lines(gateway, 1)] == [200]
     for status in (414, 431):
         assert f"refused a request of 127.0.0.1 with {status}: " in gateway.log()
-    assert gateway.metric("turnout_http2_faults_total") == 3
+    assert gateway.metric("turnout_http2_faults_total") == 4
     assert len(rest.requests) == 1

@@ -47,7 +47,7 @@ package final class HTTP2Stream {
   /// Whether the session waits to be told of more output.
   var isDeferred = false
   /// Whether END_STREAM was handed to the peer.
-  var hasSentEnd = false
+  package internal(set) var hasSentEnd = false
   var isListedAsDrained = false
   /// The peer need not go on once our direction has ended.
   var stopsPeerAtEnd = false

@@ -22,6 +22,8 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   private(set) var live: [ObjectIdentifier: HTTP2ClientStream] = [:]
   /// Streams whose input is looked at when the tick ends.
   private var waiting: [HTTP2ClientStream] = []
+  /// Streams that were answered without a call, and until when the rest of their requests is dropped.
+  private var refused: [(stream: HTTP2Stream, until: Instant)] = []
   private var isFlushing = false
   private var requests = 0
   private let openedAt: Instant
@@ -123,6 +125,7 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
 
   private func checkConnection(_ now: Instant) {
     if isPastItsAge { goAway() }
+    stopRefused(now)
     if let began = sectionBeganAt {
       let end = began + worker.timeouts.requestHead
       if now >= end {
@@ -143,6 +146,14 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     }
     let age = worker.timeouts.connectionAge
     if age > .zero, !session.hasSaidGoAway { arm(openedAt + age) }
+  }
+
+  private func stopRefused(_ now: Instant) {
+    guard !refused.isEmpty else { return }
+    for (stream, until) in refused where now >= until { session.stopPeerAtEnd(of: stream) }
+    refused.removeAll { $0.stream.isClosed || now >= $0.until }
+    if let first = refused.first { arm(first.until) }
+    scheduleFlush()
   }
 
   // MARK: Ending
@@ -195,6 +206,7 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     let streams = live
     live = [:]
     waiting = []
+    refused = []
     for stream in streams.values { stream.connectionEnded() }
   }
 }
@@ -240,7 +252,10 @@ extension HTTP2ClientConnection: HTTP2SessionDelegate {
       stream, status: status, fields: answer.fields, contentLength: answer.body.count, hasBody: true)
     session.send(&answer.body, answer.body.count, on: stream)
     session.end(stream, trailers: nil)
-    session.stopPeerAtEnd(of: stream)
+    let until = worker.loop.now + ClientConnection.lingering
+    refused.removeAll { $0.stream.isClosed }
+    refused.append((stream, until))
+    arm(until)
     worker.logRefused(self, status: status, reason: fault.reason)
   }
 

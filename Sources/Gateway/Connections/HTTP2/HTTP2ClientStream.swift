@@ -26,11 +26,12 @@ final class HTTP2ClientStream: ClientStream {
   private var suppressesBody = false
   private var sentHead = false
   private var wasCongested = false
+  /// Until when the rest of a body is dropped that nobody wants, before the client is told to stop (RFC 9113 section
+  /// 8.1). Clients that are told at once may lose the answer, as they do when an HTTP/1.1 connection is closed on them.
+  private var lingersUntil: Instant?
   /// Of the budget of buffered bytes, for an answer that has not left.
   private var reserved = 0
 
-  /// When a request that is answered already is stopped.
-  private var stopsAt: Instant?
   private let startedAt: Instant
   private var lastProgress: Instant
   /// What waited to be sent when it was last looked at: less of it is progress, too.
@@ -222,28 +223,19 @@ final class HTTP2ClientStream: ClientStream {
   func callEnded() {
     call = nil
     session.end(stream, trailers: nil)
-    connection.scheduleFlush()
-    dropInput()
     lastProgress = worker.loop.now
+    isPaused = false
+    owedCredit += stream.input.count
+    returnCredit()
+    dropInput()
+    connection.scheduleFlush()
     guard !stream.isClosed else { return }
-    connection.arm(lastProgress + worker.timeouts.streamIdle)
-    stopRequest()
-  }
-
-  /// The rest of the request is not wanted. A long one is stopped; a short one may end by itself for a moment, because
-  /// some clients take a reset for a failure, although the whole answer came before.
-  private func stopRequest() {
-    guard !stream.hasReceivedEnd else { return }
-    guard let length = stream.contentLength, length > Self.shortRequest else {
-      stopsAt = lastProgress + Self.patience
-      connection.arm(lastProgress + Self.patience)
-      return
+    if !stream.hasReceivedEnd {
+      lingersUntil = lastProgress + ClientConnection.lingering
+      connection.arm(lastProgress + ClientConnection.lingering)
     }
-    session.stopPeerAtEnd(of: stream)
+    connection.arm(lastProgress + worker.timeouts.streamIdle)
   }
-
-  private static let shortRequest = 64 << 10
-  private static let patience: Duration = .seconds(1)
 
   private func dropInput() { worker.discard(&stream.input) }
 
@@ -268,20 +260,7 @@ final class HTTP2ClientStream: ClientStream {
       outputSeen = stream.output.count
       lastProgress = now
     }
-    guard let call else {
-      // The answer is there and the client does not take it.
-      if let stopsAt, !stream.hasReceivedEnd {
-        guard now >= stopsAt else { return stopsAt }
-        self.stopsAt = nil
-        session.stopPeerAtEnd(of: stream)
-        connection.scheduleFlush()
-      }
-      let end = lastProgress + worker.timeouts.streamIdle
-      guard now >= end, !stream.isClosed else { return stream.isClosed ? nil : end }
-      session.reset(stream, .cancel)
-      connection.scheduleFlush()
-      return nil
-    }
+    guard let call else { return checkEnd(now) }
     var next = lastProgress + worker.timeouts.streamIdle
     if let deadline = call.deadline {
       if now >= deadline {
@@ -296,6 +275,22 @@ final class HTTP2ClientStream: ClientStream {
     guard !hasDeliveredEnd, mayReceive, !isPaused else { return next }
     guard let look = checkBody(call, now) else { return nil }
     return Swift.min(next, look)
+  }
+
+  /// The call is over and the stream is not: the client does not take the answer, or still sends.
+  private func checkEnd(_ now: Instant) -> Instant? {
+    guard !stream.isClosed else { return nil }
+    let end = lastProgress + worker.timeouts.streamIdle
+    var code: HTTP2ErrorCode?
+    if now >= end { code = .cancel }
+    if stream.hasSentEnd, let lingersUntil, now >= lingersUntil { code = .noError }
+    if let code {
+      session.reset(stream, code)
+      connection.scheduleFlush()
+      return nil
+    }
+    guard let lingersUntil else { return end }
+    return Swift.min(end, now < lingersUntil ? lingersUntil : now + ClientConnection.lingering)
   }
 
   private func checkBody(_ call: Call, _ now: Instant) -> Instant? {
@@ -321,8 +316,13 @@ extension HTTP2ClientStream: HTTP2StreamOwner {
   func streamHead(_ stream: HTTP2Stream) {}
 
   func stream(_ stream: HTTP2Stream, received bytes: Int) {
+    guard call != nil else {
+      owedCredit += bytes
+      returnCredit()
+      return dropInput()
+    }
     lastProgress = worker.loop.now
-    if call == nil { dropInput() } else { deliver() }
+    deliver()
   }
 
   func streamEnded(_ stream: HTTP2Stream) { deliver() }
