@@ -74,7 +74,7 @@ let package = Package(
     library("Diagnostics"),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
     parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
-    parser("ProtobufSchema", ["Diagnostics", "CProtoCompiler"]),
+    parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
     parser("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     parser("RPC", ["Bytes", "HTTPModel"]),
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),

@@ -37,6 +37,9 @@ extension Call {
     attempt = nil
     worker.shared.buffers.release(reserved)
     reserved = 0
+    // Mostly the loop's own read buffers, moved here with what was in them.
+    worker.discard(&requestBody)
+    worker.discard(&replyBody)
     for index in chain.end() { chain[index].onEnd(self) }
     worker.callEnded(self)
     let client = client

@@ -27,6 +27,7 @@ extension ClientConnection: ClientStream {
     if !endsCall { arm(worker.loop.now + worker.timeouts.streamIdle) }
     answerFraming = framing
     let shown: BodyFraming = suppressesBody && framing == .untilClose ? .none : framing
+    worker.lendBuffer(to: &output)
     HeadWriter.response(
       status: status, fields: fields, framing: shown, closing: closesAfterAnswer && status != 101, into: &output)
     scheduleFlush()
