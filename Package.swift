@@ -108,7 +108,7 @@ let package = Package(
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport", "RandomnessTestSupport"]),
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
     tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
-    tests("ProtobufSchema", ["Diagnostics"], excluding: ["Fixtures"]),
+    tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema", "RandomnessTestSupport"]),
     tests("RPC", ["Bytes", "HTTPModel"]),
     tests("REST", ["Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport"]),
