@@ -44,7 +44,6 @@ extension Call {
     replyCodec = payload.codec
     let request = UpstreamRequest()
     try backend.encodeRequest(self, payload, into: request)
-    try checkBudget()
     if let body = request.body, body.buffer.count > Watermark.high, !reserve(body.buffer.count) { return }
     state = .asked
     start(request, upstream: index)
@@ -59,10 +58,6 @@ extension Call {
     var plain = ByteBuffer()
     try requestBody.withSpan { (body) throws(RPCError) in try decompress(body, as: coding, into: &plain) }
     return try face.decodeRequest(self, body: plain.span)
-  }
-
-  func checkBudget() throws(RPCError) {
-    guard state != .ended else { throw RPCError(.canceled, "the call is over") }
   }
 
   // MARK: Passing through
