@@ -135,6 +135,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
     if let registration { worker.loop.deregister(registration) }
     registration = nil
     transport = nil
+    if let pipe { worker.give(pipe) }
     pipe = nil
     worker.discard(&input)
     worker.discard(&output)

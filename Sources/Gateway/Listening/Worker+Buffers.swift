@@ -33,11 +33,19 @@ extension Worker {
   /// Pipes that are kept for the next long bodies, each of two descriptors.
   private static let maximumSparePipes = 4
 
-  /// Nil when the process has no descriptors left: then bytes go the usual way.
-  func takePipe() -> SplicePipe? { sparePipes.popLast() ?? (try? SplicePipe()) }
+  /// Nil when the process has no descriptors left, or enough pipes are in use: then bytes go the usual way.
+  func takePipe() -> SplicePipe? {
+    guard pipesLent < Self.maximumPipes, let pipe = sparePipes.popLast() ?? (try? SplicePipe()) else { return nil }
+    pipesLent += 1
+    return pipe
+  }
 
-  /// Takes an empty pipe back.
+  /// Pipes in use at the same time: so many megabytes of the kernel's memory can slow clients of this loop hold in them.
+  private static let maximumPipes = 64
+
+  /// Takes a pipe back; one that is not empty is closed.
   func give(_ pipe: SplicePipe) {
+    pipesLent -= 1
     if pipe.isEmpty, sparePipes.count < Self.maximumSparePipes { sparePipes.append(pipe) }
   }
 

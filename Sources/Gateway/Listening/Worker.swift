@@ -34,6 +34,7 @@ final class Worker {
   var bulkLent = 0
   var spareIncoming: [IncomingRequest] = []
   var sparePipes: [SplicePipe] = []
+  var pipesLent = 0
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
   init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
