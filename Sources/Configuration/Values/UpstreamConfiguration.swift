@@ -6,6 +6,11 @@ package struct UpstreamConfiguration: Sendable {
   package enum BackendProtocol: String, Sendable, CaseIterable {
     case rest
     case connect
+    case grpc
+    case grpcWeb = "grpc-web"
+
+    /// Whether it may stand under `rpc:`.
+    package var isRPC: Bool { self != .rest }
   }
 
   /// `codec:`
@@ -23,9 +28,9 @@ package struct UpstreamConfiguration: Sendable {
   package var name: String
   package var position: SourcePosition
   package var `protocol`: BackendProtocol
-  /// What a Connect backend is sent when the message has to be encoded anyway (Default: proto).
+  /// What an RPC backend is sent; callers that use the same codec are passed through (Default: proto).
   package var codec: Codec = .proto
-  /// (Default: 1.1)
+  /// (Default: 1.1; 2 with `protocol: grpc`, which needs it)
   package var http = HTTPVersion.one
   package var endpoints: [EndpointConfiguration]
   /// For one attempt to open a connection (Default: that of `timeouts.connect`).

@@ -10,6 +10,8 @@ import RPC
 struct RESTBackend: Backend {
   let route: Route
 
+  var readsPlainBody: Bool { true }
+
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     guard let binding = route.bindings.first else {
       throw RPCError(.unimplemented, "the method has no REST binding, and its stage is rest")
@@ -39,7 +41,9 @@ struct RESTBackend: Backend {
     request.authority.append(call.head.authority)
   }
 
-  func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError) {
+  func decodeReply(
+    _ call: Call, _ head: ResponseHead, body: Span<UInt8>, trailers: FieldBlock, into payload: Payload
+  ) throws(RPCError) {
     call.replyMetadata.append(contentsOf: head.fields)
     var unknown: [String] = []
     let fields = head.fields
