@@ -18,9 +18,10 @@ extension RootReader {
     guard var map = MappingReader(entry.value, section, context) else { return nil }
     map.place = entry.keyPosition
     let kind: UpstreamConfiguration.BackendProtocol? =
-      map.required(.protocol, section, context, cure: "write `protocol: rest`, `connect`, `grpc` or `grpc-web`").flatMap {
-        context.word($0, "a protocol")
-      }
+      map.required(.protocol, section, context, cure: "write `protocol: rest`, `connect`, `grpc` or `grpc-web`").flatMap
+    {
+      context.word($0, "a protocol")
+    }
     let endpoints = map.required(.endpoints, section, context, cure: "write `endpoints: [\"http://host:port\"]`")
       .flatMap { self.endpoints($0) }
     var result = UpstreamConfiguration(

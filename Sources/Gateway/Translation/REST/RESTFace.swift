@@ -17,7 +17,9 @@ struct RESTFace: Face {
 
   func checkHead(_ call: Call) throws(RPCError) {}
 
-  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool { upstream.protocol == .rest }
+  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool {
+    upstream.protocol == .rest
+  }
 
   func timeout(_ call: Call) throws(RPCError) -> Duration? { nil }
 
