@@ -72,9 +72,13 @@ def test_a_clients_fault_names_the_field_and_reaches_nobody(gateway, rest, rpc, 
     assert not rpc.calls and not rest.requests
 
 
-def test_only_where_it_is_allowed(gateway, gateway_on_rpc, rest, rpc):
+def test_not_where_nothing_is_said(gateway_on_rpc, rest, rpc):
     answer = gateway_on_rpc.fetch("POST", "/v1/books/b1:move", FORM, b"shelf=s2")
     assert (answer.status, answer["accept-post"]) == (415, "application/json, application/x-protobuf")
+    assert not rpc.calls and not rest.requests
+
+
+def test_nothing_else_where_forms_alone_are_read(gateway, rest, rpc):
     answer = gateway.fetch("POST", "/v1/books/b1:move", [("Content-Type", "application/json")], b"{}")
     assert (answer.status, answer["accept-post"]) == (415, "application/x-www-form-urlencoded")
     answer = gateway.fetch("POST", "/v1/books/b1:move", [], b"{}")
