@@ -27,11 +27,6 @@ extension RootReader {
     var result = UpstreamConfiguration(
       name: entry.key, position: entry.keyPosition, protocol: kind ?? .rest, endpoints: endpoints ?? [])
     context.read(map[.codec], into: &result.codec) { context.word($0, "a codec") }
-    if kind == .rest, map[.codec] != nil {
-      context.error(
-        map.keyPosition(.codec), "`codec` is for upstreams with `protocol: connect`, `grpc` or `grpc-web`",
-        cure: "leave it out; a REST upstream is sent JSON")
-    }
     if kind == .grpc { result.http = .two }
     context.read(map[.http], into: &result.http) { context.word($0, "an HTTP version") }
     if kind == .grpc, result.http != .two, let node = map[.http] {

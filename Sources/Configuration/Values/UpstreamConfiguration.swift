@@ -28,8 +28,9 @@ package struct UpstreamConfiguration: Sendable {
   package var name: String
   package var position: SourcePosition
   package var `protocol`: BackendProtocol
-  /// What an RPC backend is sent; callers that use the same codec are passed through (Default: proto).
-  package var codec: Codec = .proto
+  /// What the backend is sent; RPC callers that use the same codec are passed through (Default: proto; of a REST backend
+  /// json).
+  package var codec: Codec
   /// (Default: 1.1; 2 with `protocol: grpc`, which needs it)
   package var http = HTTPVersion.one
   package var endpoints: [EndpointConfiguration]
@@ -51,6 +52,7 @@ package struct UpstreamConfiguration: Sendable {
     self.position = position
     self.protocol = `protocol`
     self.endpoints = endpoints
+    codec = `protocol` == .rest ? .json : .proto
   }
 }
 

@@ -39,7 +39,7 @@ extension Backend {
 enum Backends {
   static func backend(for route: Route, _ upstream: UpstreamConfiguration) -> any Backend {
     switch upstream.protocol {
-    case .rest: RESTBackend(route: route)
+    case .rest: RESTBackend(route: route, codec: upstream.messageCodec)
     case .connect: ConnectBackend(route: route, codec: upstream.messageCodec)
     case .grpc: GRPCBackend(route: route, codec: upstream.messageCodec)
     case .grpcWeb: GRPCWebBackend(route: route, codec: upstream.messageCodec)
