@@ -33,15 +33,18 @@ struct AcceptedTypes {
   private mutating func add(_ value: Span<UInt8>) {
     var start = 0
     while start < value.count, ranges.count < Self.maximumRanges {
-      var end = start
-      while end < value.count, value[end] != UInt8(ascii: ",") { end &+= 1 }
-      let element = value.extracting(start..<end)
-      let type = element.extracting(MediaType.essence(element))
-      if !type.isEmpty, let weight = Self.weight(element) {
-        ranges.append((String(repairing: type).lowercased(), weight))
-      }
+      let end = HeaderList.end(of: value, from: start, separator: UInt8(ascii: ","))
+      add(range: value.extracting(start..<end))
       start = end &+ 1
     }
+  }
+
+  private mutating func add(range: Span<UInt8>) {
+    var nameEnd = 0
+    while nameEnd < range.count, range[nameEnd] != UInt8(ascii: ";") { nameEnd &+= 1 }
+    let type = range.extracting(MediaType.essence(range))
+    guard !type.isEmpty, let weight = QualityValue.weight(range.extracting(nameEnd..<range.count)) else { return }
+    ranges.append((String(repairing: type).lowercased(), Int(weight)))
   }
 
   /// How this type, in lower case, is accepted; nil when no range covers it. The most exact range decides.
@@ -55,34 +58,5 @@ struct AcceptedTypes {
       }
     }
     return nil
-  }
-
-  /// The weight of an element in thousandths: 1000 without `q`, nil for a malformed one.
-  private static func weight(_ element: Span<UInt8>) -> Int? {
-    var start = 0
-    while start < element.count, element[start] != UInt8(ascii: ";") { start &+= 1 }
-    while start < element.count {
-      var end = start &+ 1
-      while end < element.count, element[end] != UInt8(ascii: ";") { end &+= 1 }
-      let piece = element.extracting(start &+ 1..<end)
-      let parameter = piece.extracting(MediaType.essence(piece))
-      if parameter.count >= 2, parameter[0] | 0x20 == UInt8(ascii: "q"), parameter[1] == UInt8(ascii: "=") {
-        return thousandths(parameter.extracting(droppingFirst: 2))
-      }
-      start = end
-    }
-    return 1_000
-  }
-
-  /// `0`, `1`, `0.5`, `1.000`: at most three decimals, at most 1 (RFC 9110 section 12.4.2).
-  private static func thousandths(_ text: Span<UInt8>) -> Int? {
-    guard !text.isEmpty, text.count <= 5, let first = ASCII.decimal(text.extracting(first: 1)), first <= 1,
-      text.count == 1 || text[1] == UInt8(ascii: ".")
-    else { return nil }
-    guard text.count > 2 else { return first * 1_000 }
-    let decimals = text.extracting(droppingFirst: 2)
-    guard let number = ASCII.decimal(decimals) else { return nil }
-    let value = first * 1_000 + number * [100, 10, 1][decimals.count - 1]
-    return value <= 1_000 ? value : nil
   }
 }

@@ -2,14 +2,6 @@ package import HTTPModel
 package import RPC
 
 extension RESTBinding {
-  /// Whether the messages of an answer are raw bytes (`google.api.HttpBody`).
-  package var hasRawResponse: Bool {
-    switch response {
-    case .raw, .rawField: true
-    case .message, .field: false
-    }
-  }
-
   /// How the body of a client stream is read, by the request's Content-Type; without one it is JSON.
   ///
   /// - Throws: 415 for a type that is no form of a stream of messages; `invalid_argument` where the rule has no body.

@@ -71,8 +71,8 @@ package struct StreamReader: Sendable {
     while true {
       if place == .value {
         guard let length = end(of: input, isLast) else {
-          if isLast { throw fault("the body ends inside a message") }
           try check(length: scanned)
+          if isLast { throw fault("the body ends inside a message") }
           return .needsMore
         }
         try check(length: length)

@@ -87,8 +87,8 @@ struct StreamWriterTests {
 
   @Test func rawBytes() throws {
     let raw = try Fixture("p.GetReq", "google.api.HttpBody", HTTPRule(method: "GET", path: "/v1/{id}"), streams: true)
-    #expect(raw.binding.hasRawResponse)
-    #expect(!fixture.binding.hasRawResponse)
+    #expect(raw.binding.answersRaw)
+    #expect(!fixture.binding.answersRaw)
     var output = ByteBuffer()
     var writer = StreamWriter(.raw)
     let first = try raw.wire(#"{"contentType":"text/csv","data":"YSxi"}"#, "google.api.HttpBody")
