@@ -101,9 +101,4 @@ extension Call {
     fields.append(.vary, "Accept-Encoding")
   }
 
-  /// Members that the schema does not know were dropped: they are counted.
-  func reportUnknownFields(_ paths: [String]) {
-    guard let route else { return }
-    for path in paths { worker.metrics.unknownField(route.plan, path, shard: worker.index) }
-  }
 }
