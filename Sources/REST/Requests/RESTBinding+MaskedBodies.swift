@@ -111,7 +111,7 @@ extension RESTBinding {
         _ = try gather(field, of: message, wire, into: &nested)
         let span = nested.span
         try writeMasked(inner, of: field.messageIndex, span, omitting: below, into: &content)
-      } else if try field.hasPresence && !isSet(field, of: message, wire) {
+      } else if field.hasPresence, try !isSet(field, of: message, wire) {
         content.append("null")
       } else {
         do throws(JSONError) {
