@@ -214,6 +214,7 @@ struct SnapshotCompiler {
       var binding = BindingSettings()
       binding.ignoresUnknownQuery = settings.query.ignoresUnknown
       binding.ignoredQuery = settings.query.ignore
+      binding.bodyTypes = settings.bodyTypes.map { BodyType($0) }
       return try RESTBinding.compile(
         rule: placed.rule, method: method, schema: schema, codec: codec, settings: binding)
     } catch {

@@ -9,6 +9,7 @@ import RPC
 /// The legacy service: the call becomes the request of the first of the route's bindings that can carry it.
 struct RESTBackend: Backend {
   let route: Route
+  let upstream: UpstreamConfiguration
 
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     guard !route.bindings.isEmpty else {
@@ -22,7 +23,8 @@ struct RESTBackend: Backend {
       target.removeAll()
       body.buffer.removeAll()
       try message.withSpan { (wire) throws(RPCError) in
-        try binding.encodeRequest(wire, target: &target, body: &body.buffer, contentType: &contentType)
+        try binding.encodeRequest(
+          wire, as: bodyType, target: &target, body: &body.buffer, contentType: &contentType)
       }
     }
     request.method = HTTPMethod(binding.httpMethod == "*" ? "POST" : binding.httpMethod)
@@ -30,7 +32,7 @@ struct RESTBackend: Backend {
     request.target.append(target)
     request.isIdempotent = request.method.isIdempotent || route.type.idempotency != .unknown
     MetadataCarrying.copyRequest(call.head.fields, to: request.fields)
-    request.fields.append(.accept, "application/json")
+    request.fields.append(.accept, accepted(binding))
     request.fields.append(.acceptEncoding, "identity")
     if let contentType {
       request.fields.append(.contentType, contentType)
@@ -61,6 +63,15 @@ struct RESTBackend: Backend {
     // No binding has a reverse: it says why.
     try encode(route.bindings[0])
     return route.bindings[0]
+  }
+
+  private var bodyType: BodyType { upstream.codec == .proto ? .protobuf : .json }
+
+  /// Answers are read by what they say that they are; this is what is asked for.
+  private func accepted(_ binding: RESTBinding) -> StaticString {
+    if binding.answersRaw { return "*/*" }
+    guard bodyType == .protobuf, binding.hasProtobufAnswer else { return "application/json" }
+    return "application/x-protobuf, application/json;q=0.5"
   }
 
   func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError) {

@@ -39,7 +39,7 @@ extension RESTBinding {
     guard let maskField else { return nil }
     var tree = FieldTree()
     var mask = ByteBuffer()
-    guard try gather(schema.messages[input].fields[maskField], of: input, wire, into: &mask) else { return nil }
+    guard try merge(maskField, of: input, wire, into: &mask) else { return nil }
     let paths = mask.span
     var reader = WireReader(paths)
     do throws(WireError) {
@@ -86,7 +86,7 @@ extension RESTBinding {
   ) throws(RPCError) {
     let field = schema.messages[input].fields[body]
     var message = ByteBuffer()
-    _ = try gather(field, of: input, wire, into: &message)
+    _ = try merge(body, of: input, wire, into: &message)
     try writeMasked(tree, of: field.messageIndex, message.span, omitting: omitting, into: &content)
   }
 
@@ -108,10 +108,10 @@ extension RESTBinding {
       let below = omitting.filter { $0.first == index }.map { Array($0.dropFirst()) }
       if !inner.children.isEmpty {
         var nested = ByteBuffer()
-        _ = try gather(field, of: message, wire, into: &nested)
+        _ = try merge(index, of: message, wire, into: &nested)
         let span = nested.span
         try writeMasked(inner, of: field.messageIndex, span, omitting: below, into: &content)
-      } else if field.hasPresence, try !isSet(field, of: message, wire) {
+      } else if field.hasPresence, try !isSet(index, of: message, wire) {
         content.append("null")
       } else {
         do throws(JSONError) {
@@ -122,39 +122,9 @@ extension RESTBinding {
     content.append("}")
   }
 
-  private func isSet(_ field: Field, of message: Int, _ wire: Span<UInt8>) throws(RPCError) -> Bool {
-    var payload = ByteBuffer()
-    return try gather(field, of: message, wire, into: &payload)
-  }
-
-  /// Appends the payload of a singular field, parts of a message one after the other; false when it is unset.
-  private func gather(
-    _ field: Field, of message: Int, _ wire: Span<UInt8>, into payload: inout ByteBuffer
-  ) throws(RPCError) -> Bool {
-    let fields = schema.messages[message].fields
-    let isMessage = field.kind == .message || field.kind == .group
-    var isSet = false
-    var reader = WireReader(wire)
+  private func isSet(_ field: Int, of message: Int, _ wire: Span<UInt8>) throws(RPCError) -> Bool {
     do throws(WireError) {
-      while !reader.isAtEnd {
-        let tag = try reader.readTag()
-        if tag.number == UInt32(bitPattern: field.number), tag.type == WireSearch.wireType(of: field.kind) {
-          let part = try WireSearch.payload(&reader, tag)
-          if !isMessage { payload.removeAll() }
-          payload.append(wire.extracting(part))
-          isSet = true
-          continue
-        }
-        try reader.skip(tag)
-        let isSibling =
-          field.oneofIndex >= 0
-          && fields.contains { $0.oneofIndex == field.oneofIndex && UInt32(bitPattern: $0.number) == tag.number }
-        if isSibling {
-          payload.removeAll()
-          isSet = false
-        }
-      }
+      return try !WireSearch.parts(of: field, of: message, in: schema, wire).isEmpty
     } catch { throw Self.malformed(error) }
-    return isSet
   }
 }
