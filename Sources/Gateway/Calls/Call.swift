@@ -57,6 +57,8 @@ final class Call {
   var attemptStartedAt: Instant?
   var backend: (any Backend)?
   var relay: StreamRelay?
+  /// Which of the route's bindings a REST backend was asked by.
+  var restBinding = 0
 
   // What is gathered.
   /// Bytes of the greatest bodies that are gathered.
@@ -82,6 +84,8 @@ final class Call {
   /// Nil: ok.
   var outcome: Code?
   var error: RPCError?
+  /// Paths of JSON members that the schema lacks, of a route that reports them.
+  var unknownFields: [String] = []
   var receivedBytes = 0
   var sentBytes = 0
 
