@@ -52,6 +52,7 @@ package struct RawReply: Sendable {
       case .needsMore: return .needsMore
       case .end, .unreadable: return .whole
       case .content(let found, let content) where found == number:
+        scan.position = content.lowerBound
         scan.end = content.upperBound
         return scan.httpBody()
       case .content(_, let content): scan.position = content.upperBound
