@@ -4,6 +4,7 @@ import EventLoops
 import HTTP1
 import HTTPModel
 import ProtobufSchema
+import REST
 import RPC
 
 /// One request of one client, from its head to the last byte of its answer.
@@ -74,6 +75,13 @@ final class Call {
   /// The codec that the caller reads: that of its request.
   var replyCodec = MessageCodec.proto
   var tap: ReplyTap?
+
+  // Raw bodies on their way through.
+  /// Whether the request's body follows the beginning of its message.
+  var isUploading = false
+  /// How the answer is read as it comes, as long as that is open.
+  var rawReply: RawReply?
+  var download: RawDownload?
 
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
@@ -216,6 +224,7 @@ final class Call {
       return
     }
     self.backend = backend
+    if try beginRawUpload(to: upstream) { return }
     state = .gathering
     requestLimit = face.bodyLimit(worker.limits.message)
     replyLimit = backend.bodyLimit(worker.limits.message)
