@@ -56,6 +56,7 @@ func door(_ name: String, pkgConfig: String, package: String) -> Target {
 let fuzzers: [Target] = [
   .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver", swiftSettings: rules),
   fuzzer("HTTP1", "HTTP1TestSupport", words: nil),
+  fuzzer("RPC", "RPCTestSupport", words: nil),
   fuzzer("JSON", "TranslationTestSupport"),
   fuzzer("Wire", "TranslationTestSupport"),
   fuzzer("Templates", "TranslationTestSupport"),
@@ -128,7 +129,8 @@ let package = Package(
       dependencies: ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST"],
       path: "Tests/Support/TranslationTestee", swiftSettings: rules),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema", "RandomnessTestSupport", "TranslationTestSupport"]),
-    tests("RPC", ["Bytes", "HTTPModel"]),
+    support("RPC", ["Bytes", "HTTPModel", "RPC", "REST"]),
+    tests("RPC", ["Bytes", "HTTPModel", "RPCTestSupport"]),
     tests(
       "REST",
       [
