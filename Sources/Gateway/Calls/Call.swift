@@ -224,10 +224,10 @@ final class Call {
       return
     }
     self.backend = backend
-    if try beginRawUpload(to: upstream) { return }
-    state = .gathering
     requestLimit = face.bodyLimit(worker.limits.message)
     replyLimit = backend.bodyLimit(worker.limits.message)
+    if try beginRawUpload(to: upstream) { return }
+    state = .gathering
     if case .length(let length) = requestFraming, length > requestLimit { throw tooLarge() }
     client?.startReceiving()
     if !hasRequestBody { try ask() }
