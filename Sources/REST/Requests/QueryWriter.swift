@@ -139,19 +139,25 @@ struct QueryWriter: ~Copyable {
       return left.value.lowerBound < right.value.lowerBound
     }
     var text = ByteBuffer()
+    var parts = ByteBuffer()
     var separator = UInt8(ascii: "?")
     for (index, leaf) in leaves.enumerated() {
       let field = schema.messages[leaf.parent].fields[leaf.field]
       if field.cardinality == .singular {
-        if index + 1 < leaves.count, isSame(leaf, leaves[index + 1]) { continue }
+        let goesOn = index + 1 < leaves.count && isSame(leaf, leaves[index + 1])
+        // The parts of a message are one message, of scalars the last one counts.
+        if field.kind == .message, goesOn || !parts.isEmpty { parts.append(wire.extracting(leaf.value)) }
+        if goesOn { continue }
         if !field.hasPresence, Self.isZero(wire.extracting(leaf.value), field.kind) { continue }
       }
       text.removeAll()
       do throws(JSONError) {
-        try binding.codec.encodeText(wire.extracting(leaf.value), message: leaf.parent, field: leaf.field, into: &text)
+        let value = parts.isEmpty ? wire.extracting(leaf.value) : parts.span
+        try binding.codec.encodeText(value, message: leaf.parent, field: leaf.field, into: &text)
       } catch {
         throw RPCError.badRequest(field: name(leaf.path), error.reason)
       }
+      parts.removeAll()
       target.append(separator)
       separator = UInt8(ascii: "&")
       writeName(leaf.path, into: &target)
