@@ -152,12 +152,16 @@ struct QueryWriter: ~Copyable {
       }
       text.removeAll()
       do throws(JSONError) {
-        let value = parts.isEmpty ? wire.extracting(leaf.value) : parts.span
-        try binding.codec.encodeText(value, message: leaf.parent, field: leaf.field, into: &text)
+        if parts.isEmpty {
+          try binding.codec.encodeText(
+            wire.extracting(leaf.value), message: leaf.parent, field: leaf.field, into: &text)
+        } else {
+          try binding.codec.encodeText(parts.span, message: leaf.parent, field: leaf.field, into: &text)
+          parts.removeAll()
+        }
       } catch {
         throw RPCError.badRequest(field: name(leaf.path), error.reason)
       }
-      parts.removeAll()
       target.append(separator)
       separator = UInt8(ascii: "&")
       writeName(leaf.path, into: &target)

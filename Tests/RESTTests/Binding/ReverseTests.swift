@@ -136,7 +136,7 @@ struct ReverseTests {
     #expect(plain.send(wire: parts) == "/v1/x?since=1970-01-01T00%3A00%3A01.500Z&mask=a%2Cb")
     let since = try Fixture("p.ListReq", HTTPRule(method: "GET", path: "/v1/{self.since}"))
     // The same in self, which is in two parts too.
-    let inner = [0xE2, 1, 4] + parts.prefix(4) + [0xE2, 1, 8] + parts.dropFirst(9).prefix(8)
+    let inner: [UInt8] = [0xE2, 1, 4] + parts.prefix(4) + [0xE2, 1, 8] + parts.dropFirst(9).prefix(8)
     #expect(since.send(wire: inner) == "/v1/1970-01-01T00%3A00%3A01.500Z")
     #expect(since.send(wire: [0xE2, 1, 0]).hasPrefix("400 invalid_argument self.since: must be set"))
     let card = try Fixture("p.ListReq", HTTPRule(method: "GET", path: "/v1/{card}"))
