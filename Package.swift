@@ -51,6 +51,17 @@ func door(_ name: String, pkgConfig: String, package: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
+/// The codec beside libprotobuf's, which is behind a door of its own: Tests/Bench/README.md.
+let bench: [Target] = [
+  .target(
+    name: "CProtoPeer", path: "Tests/Bench/Peer", cxxSettings: [.unsafeFlags(["-std=c++17"])],
+    linkerSettings: [.linkedLibrary("protobuf")]),
+  .executableTarget(
+    name: "turnout-bench",
+    dependencies: ["Bytes", "Diagnostics", "ProtobufSchema", "ProtoJSON", "CProtoPeer", "RandomnessTestSupport"],
+    path: "Tests/Bench/Codec", swiftSettings: rules),
+]
+
 let package = Package(
   name: "turnout",
   products: [.executable(name: "turnout", targets: ["turnout"])],
@@ -132,6 +143,6 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "Configuration", "EventLoops", "Gateway",
       ]),
-  ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
+  ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : bench),
   cxxLanguageStandard: .cxx17
 )
