@@ -173,20 +173,3 @@ enum TimestampForm {
     output.append(padded: fraction, width: width)
   }
 }
-
-extension ByteBuffer {
-  /// Appends a number with leading zeros; one that is too wide loses its upper digits.
-  @inline(__always)
-  mutating func append(padded value: Int, width: Int) {
-    unsafe appendWithUnsafeRoom(width) { room in
-      var rest = UInt64(value.magnitude)
-      var at = width
-      while at > 0 {
-        at &-= 1
-        unsafe room[at] = UInt8(truncatingIfNeeded: rest % 10) &+ 48
-        rest /= 10
-      }
-      return width
-    }
-  }
-}
