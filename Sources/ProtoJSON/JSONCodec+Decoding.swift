@@ -28,9 +28,9 @@ extension JSONCodec {
     _ json: Span<UInt8>, message: Int, field: Int, bound: [BoundField] = [], outcome: inout DecodingOutcome,
     into output: inout ByteBuffer
   ) throws(JSONError) {
-    let index = try requireField(message, field)
+    let plan = try requirePlan(message, field)
     try run(tables, json, bound: bound, outcome: &outcome, into: &output) { decoder, output throws(Fault) in
-      try decoder.field(decoder.tables.fields[index], into: &output)
+      try decoder.field(plan, into: &output)
     }
   }
 

@@ -23,9 +23,8 @@ extension JSONCodec {
   package func encodeField(
     _ wire: Span<UInt8>, message: Int, field: Int, omitting: [[Int]] = [], into output: inout ByteBuffer
   ) throws(JSONError) {
-    let index = try requireField(message, field)
+    let plan = try requirePlan(message, field)
     try run(tables, wire, omitting: omitting, into: &output) { encoder, reader, output throws(Fault) in
-      let plan = encoder.tables.fields[index]
       var ordered = ByteBuffer()
       try encoder.order(message, reader, only: plan, into: &ordered)
       let span = ordered.span

@@ -7,8 +7,8 @@ extension JSONCodec {
   ///
   /// A repeated field has one of its elements; a map never.
   package func isTextual(message: Int, field: Int) -> Bool {
-    guard let index = fieldIndex(message, field), tables.fields[index].shape != .map else { return false }
-    switch tables.fields[index].kind {
+    guard let plan = plan(message, field), plan.shape != .map else { return false }
+    switch plan.kind {
     case .message, .group, .any, .structure, .value, .listValue: return false
     default: return true
     }
@@ -22,10 +22,11 @@ extension JSONCodec {
   package func decodeText(
     _ text: Span<UInt8>, message: Int, field: Int, into output: inout ByteBuffer
   ) throws(JSONError) {
-    let index = try requireField(message, field)
+    let plan = try requirePlan(message, field)
     let before = output.count
     do {
-      try read(tables, text, index, into: &output)
+      output.append(encodedTag: plan.tag, length: plan.tagLength)
+      try read(tables, text, plan, into: &output)
     } catch {
       output.truncate(to: before)
       throw error.error
@@ -41,10 +42,10 @@ extension JSONCodec {
   package func encodeText(
     _ value: Span<UInt8>, message: Int, field: Int, into output: inout ByteBuffer
   ) throws(JSONError) {
-    let index = try requireField(message, field)
+    let plan = try requirePlan(message, field)
     let before = output.count
     do {
-      try write(tables, value, index, into: &output)
+      try write(tables, value, plan, into: &output)
     } catch {
       output.truncate(to: before)
       throw error.error
@@ -52,20 +53,16 @@ extension JSONCodec {
   }
 
   private func read(
-    _ tables: borrowing Tables, _ text: Span<UInt8>, _ field: Int, into output: inout ByteBuffer
+    _ tables: borrowing Tables, _ text: Span<UInt8>, _ plan: FieldPlan, into output: inout ByteBuffer
   ) throws(Fault) {
-    let view = TableView(tables)
-    let plan = view.fields[field]
-    output.append(encodedTag: plan.tag, length: plan.tagLength)
-    let reader = TextReader(text, tables: view, profile: profile)
+    let reader = TextReader(text, tables: TableView(tables), profile: profile)
     try reader.value(plan, into: &output)
   }
 
   private func write(
-    _ tables: borrowing Tables, _ value: Span<UInt8>, _ field: Int, into output: inout ByteBuffer
+    _ tables: borrowing Tables, _ value: Span<UInt8>, _ plan: FieldPlan, into output: inout ByteBuffer
   ) throws(Fault) {
-    let view = TableView(tables)
-    let writer = TextWriter(tables: view, schema: schema, profile: profile)
-    try writer.value(view.fields[field], value, into: &output)
+    let writer = TextWriter(tables: TableView(tables), schema: schema, profile: profile)
+    try writer.value(plan, value, into: &output)
   }
 }

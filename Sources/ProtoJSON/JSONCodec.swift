@@ -22,12 +22,12 @@ package final class JSONCodec: Sendable {
     tables = TablesBuilder.build(schema, profile)
   }
 
-  /// The index of a field in the tables; nil for indices that are not of the schema.
-  func fieldIndex(_ message: Int, _ field: Int) -> Int? {
+  /// The plan of a field; nil for indices that are not of the schema.
+  func plan(_ message: Int, _ field: Int) -> FieldPlan? {
     guard tables.messages.indices.contains(message), field >= 0 else { return nil }
     let plan = tables.messages[message]
     let index = Int(plan.fieldsStart) + field
-    return index < Int(plan.fieldsEnd) ? index : nil
+    return index < Int(plan.fieldsEnd) ? FieldList(tables.fields)[index] : nil
   }
 
   func requireMessage(_ message: Int) throws(JSONError) {
@@ -36,10 +36,10 @@ package final class JSONCodec: Sendable {
     }
   }
 
-  func requireField(_ message: Int, _ field: Int) throws(JSONError) -> Int {
-    guard let index = fieldIndex(message, field) else {
+  func requirePlan(_ message: Int, _ field: Int) throws(JSONError) -> FieldPlan {
+    guard let plan = plan(message, field) else {
       throw JSONError(path: "", offset: 0, reason: "a field of the schema expected", kind: .type)
     }
-    return index
+    return plan
   }
 }

@@ -13,7 +13,7 @@ enum FloatForm {
       while power <= 6 {
         let scale = PowersOfTen.exact(power)
         let scaled = magnitude * scale + 0.5
-        guard scaled < 9_007_199_254_740_992 else { break }
+        guard scaled < 4_503_599_627_370_496 else { break }
         let digits = Int64(scaled)
         if Double(digits) / scale == magnitude {
           write(UInt64(digits), decimals: power, into: &output)
@@ -34,7 +34,7 @@ enum FloatForm {
       while power <= 6 {
         let scale = Float(PowersOfTen.exact(power))
         let scaled = magnitude * scale + 0.5
-        guard scaled < 16_777_216 else { break }
+        guard scaled < 8_388_608 else { break }
         let digits = Int64(scaled)
         if Float(digits) / scale == magnitude {
           write(UInt64(digits), decimals: power, into: &output)

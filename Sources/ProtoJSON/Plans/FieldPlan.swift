@@ -31,7 +31,7 @@ enum FieldShape: UInt8 {
 
 /// A field's record where it lies in the tables: to copy all of a record for each member takes longer than to use it.
 ///
-/// It is got from a ``TableView`` and lives no longer than that: it never leaves a run of the codec.
+/// It lives as long as the codec whose tables have the record: the array is constant, so that its memory stays in place.
 @safe
 @dynamicMemberLookup
 struct FieldPlan {

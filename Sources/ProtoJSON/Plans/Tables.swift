@@ -22,7 +22,7 @@ struct Tables: Sendable {
 /// The fields of all messages.
 @safe
 struct FieldList {
-  // The array is part of the codec's constant tables, which outlive each run; its memory moves only when it changes.
+  // The array is one of the codec's constant tables: its memory would move only with a change.
   private let base: UnsafePointer<FieldRecord>?
   let count: Int
 
