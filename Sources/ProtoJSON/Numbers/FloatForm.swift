@@ -5,7 +5,7 @@ enum FloatForm {
   /// Appends a finite value.
   static func write(_ value: Double, into output: inout ByteBuffer) {
     let magnitude = value.magnitude
-    if value.sign == .minus { output.append(UInt8(ascii: "-")) }
+    if value.sign == .minus { sign(isZero: magnitude == 0, into: &output) }
     if magnitude < 9_007_199_254_740_992 {
       // q / 10^k rounds correctly, so equality proves that "q with k decimals" reads back as the value; the first k
       // that does is the shortest.
@@ -28,7 +28,7 @@ enum FloatForm {
 
   static func write(_ value: Float, into output: inout ByteBuffer) {
     let magnitude = value.magnitude
-    if value.sign == .minus { output.append(UInt8(ascii: "-")) }
+    if value.sign == .minus { sign(isZero: magnitude == 0, into: &output) }
     if magnitude < 16_777_216 {
       var power = 0
       while power <= 6 {
@@ -45,6 +45,11 @@ enum FloatForm {
     }
     let shortest = ShortestDecimal(magnitude)
     write(shortest, isExponential: magnitude > 33_554_432, into: &output)
+  }
+
+  /// A negative zero is written as `-0.0`: many readers take `-0` for an integer, and so lose its sign.
+  private static func sign(isZero: Bool, into output: inout ByteBuffer) {
+    if isZero { output.append("-0.") } else { output.append(UInt8(ascii: "-")) }
   }
 
   private static func write(_ digits: UInt64, decimals: Int, into output: inout ByteBuffer) {
