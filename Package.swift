@@ -109,7 +109,14 @@ let package = Package(
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
     tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
-    tests("ProtoJSON", ["Bytes", "ProtobufSchema", "RandomnessTestSupport"]),
+    tests("ProtoJSON", ["Bytes", "Diagnostics", "ProtobufSchema", "RandomnessTestSupport"]),
+    // What the official conformance runner of protobuf tests (Tests/Conformance/README.md).
+    .executableTarget(
+      name: "ConformanceTestee", dependencies: ["Bytes", "Diagnostics", "ProtobufSchema", "ProtoJSON"],
+      path: "Tests/Conformance/Testee", swiftSettings: rules),
+    .testTarget(
+      name: "ConformanceTests", dependencies: ["ConformanceTestee", "Bytes", "ProtobufSchema", "ProtoJSON"],
+      path: "Tests/Conformance/Tests", swiftSettings: rules),
     tests("RPC", ["Bytes", "HTTPModel"]),
     tests("REST", ["Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport"]),
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),

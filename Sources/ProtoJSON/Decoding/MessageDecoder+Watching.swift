@@ -78,6 +78,20 @@ extension MessageDecoder {
     return (inner, leaf)
   }
 
+  /// Checks that each required field is in the body or bound by the request.
+  func requireAll(
+    _ plan: MessagePlan, _ set: SlotSet, _ bindings: UInt64, level: Int, at offset: Int
+  ) throws(Fault) {
+    var present = set
+    var rest = bindings
+    while rest != 0 {
+      let path = bound[rest.trailingZeroBitCount].fieldPath
+      rest &= rest &- 1
+      if level < path.count, path[level] >= 0 { _ = present.insert(path[level]) }
+    }
+    if let field = tables.firstMissing(of: plan, present) { throw .missing(field, at: offset) }
+  }
+
   /// Whether a field of the same message, by its index there, is in the same oneof.
   private func isSibling(_ other: Int, _ field: FieldPlan) -> Bool {
     let start = Int(tables.messages[Int(field.owner)].fieldsStart)
@@ -86,7 +100,9 @@ extension MessageDecoder {
   }
 
   /// Appends bound values that the body lacks, missing parents whole.
-  func appendBound(_ message: Int, _ bindings: UInt64, level: Int, into output: inout ByteBuffer) {
+  func appendBound(
+    _ message: Int, _ bindings: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
     var rest = bindings
     let plan = tables.messages[message]
     while rest != 0 {
@@ -110,14 +126,23 @@ extension MessageDecoder {
         }
       }
       rest &= ~together
+      let inner = tables.messages[Int(field.sub)]
+      if inner.hasRequired {
+        do throws(Fault) {
+          try requireAll(inner, SlotSet(), together, level: level + 1, at: cursor.index)
+        } catch {
+          throw error.inside(tables.label(field))
+        }
+      }
       output.append(encodedTag: field.tag, length: field.tagLength)
       if field.kind == .group {
-        appendBound(Int(field.sub), together, level: level + 1, into: &output)
+        try appendBound(Int(field.sub), together, level: level + 1, into: &output)
         output.append(encodedTag: field.endGroupTag, length: field.tagLength)
       } else {
         let start = output.beginLengthDelimited()
-        appendBound(Int(field.sub), together, level: level + 1, into: &output)
+        try appendBound(Int(field.sub), together, level: level + 1, into: &output)
         output.endLengthDelimited(start)
+        if field.kind == .item { output.append(MessageSetItem.end) }
       }
     }
   }

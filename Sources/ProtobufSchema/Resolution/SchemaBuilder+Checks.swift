@@ -7,7 +7,9 @@ extension SchemaBuilder {
     var names: Set<String> = []
     for field in fields {
       let element = "field \(message.fullName).\(field.name)"
-      if field.number < 1 || field.number > 536_870_911 || (19_000...19_999).contains(field.number) {
+      // In a message set the number is no field number on the wire.
+      let last: Int32 = message.descriptor.isMessageSet ? .max - 1 : 536_870_911
+      if field.number < 1 || field.number > last || (19_000...19_999).contains(field.number) {
         report(message.file, "\(element) has number \(field.number), which no field can have")
       }
       if let other = numbers.updateValue(field.name, forKey: field.number) {
@@ -35,6 +37,30 @@ extension SchemaBuilder {
           "the JSON name \(field.jsonName) of \(message.fullName).\(field.name) is the name of another field",
           cure: "give it another json_name")
       }
+    }
+  }
+
+  /// What is decided wrongly about presence or encoding mangles each message.
+  mutating func checkFeatures(_ overrides: FeatureOverrides, of element: String, file: Int, path: [Int32]) {
+    guard let unknown = overrides.unknown else { return }
+    report(
+      file, at: path, "\(element) sets the feature \(unknown), which is not known",
+      cure: "use the features of an edition up to 2024")
+  }
+
+  /// The wire format of message sets has room for singular messages only.
+  mutating func checkMessageSet(_ fields: [Field], of message: PendingMessage) {
+    if !message.descriptor.fields.isEmpty {
+      report(
+        message.file, at: message.path, "\(message.fullName) has the wire format of message sets and fields of its own",
+        cure: "declare them as extensions, or remove the option message_set_wire_format")
+    }
+    for field in fields where field.extensionName != nil {
+      if field.kind == .message, field.cardinality == .singular { continue }
+      report(
+        message.file, at: message.path,
+        "\(field.name) extends \(message.fullName), which has the wire format of message sets, and is no optional message",
+        cure: "declare it as an optional message")
     }
   }
 

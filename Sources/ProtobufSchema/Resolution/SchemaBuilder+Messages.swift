@@ -16,11 +16,13 @@ extension SchemaBuilder {
       if let field = buildExtension(descriptor, of: message) { fields.append(field) }
     }
     checkFields(fields, of: message)
+    if message.descriptor.isMessageSet { checkMessageSet(fields, of: message) }
     if message.descriptor.isMapEntry { checkMapEntry(fields, of: message) }
     return MessageType(
       fullName: message.fullName, file: files[message.file].descriptor.name, fields: fields,
       oneofs: zip(oneofs.names, members).map { Oneof(name: $0, members: $1) },
-      wellKnown: WellKnownType(rawValue: message.fullName), isMapEntry: message.descriptor.isMapEntry)
+      wellKnown: WellKnownType(rawValue: message.fullName), isMapEntry: message.descriptor.isMapEntry,
+      isMessageSet: message.descriptor.isMessageSet)
   }
 
   mutating func buildEnum(_ entry: PendingEnum) -> EnumType {
