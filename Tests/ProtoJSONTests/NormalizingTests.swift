@@ -34,7 +34,8 @@ import Testing
     let index = try bench.index(row.type)
     let depth = row.isConformance ? 2 : 3
     for _ in 0..<(row.isConformance ? 10 : 30) {
-      let wire = random.message(index, depth: depth) + random.message(index, depth: 2)
+      let wire =
+        random.message(index, depth: depth) + random.message(index, depth: 2)
         + random.message(index, depth: 1)
       let normal = try bench.normalize(wire, row.type)
       #expect(try bench.normalize(normal, row.type) == normal, "seed \(seed)")

@@ -1,3 +1,4 @@
+import Bytes
 import ProtobufSchema
 import Testing
 
@@ -49,6 +50,33 @@ import Testing
     } catch let error as JSONError {
       #expect(error.path == "requiredInt64")
     }
+  }
+
+  /// In bytes from outside they may come in another part of a message, or with the request.
+  @Test func checkedBytesNeedTheirRequiredFields() throws {
+    let bench = try Messages.bench()
+    let type = "\(Messages.required).MessageSetCorrectExtension1"
+    let index = try bench.index(type)
+    func check(_ wire: [UInt8], bound: [BoundField] = []) throws -> [UInt8] {
+      var outcome = DecodingOutcome()
+      var output = ByteBuffer()
+      try bench.codec.check(wire.span, message: index, bound: bound, outcome: &outcome, into: &output)
+      return output.bytes
+    }
+    let whole = Wire.text(25, "a")
+    #expect(try check(whole) == whole)
+    do {
+      _ = try check(Wire.varint(3000, 1))
+      Issue.record("accepted")
+    } catch let error as JSONError {
+      #expect(error.kind == .missing)
+      #expect(error.path == "str")
+    }
+    #expect(try check([], bound: [BoundField(fieldPath: [0], wire: whole)]) == whole)
+    #expect(try bench.decode("{\"str\":\"a\"}", type) == whole)
+    var outcome = DecodingOutcome()
+    let bound = [BoundField(fieldPath: [0], wire: whole)]
+    #expect(try bench.decode(Array("{}".utf8), type, bound: bound, outcome: &outcome) == whole)
   }
 
   // MARK: Closed enums

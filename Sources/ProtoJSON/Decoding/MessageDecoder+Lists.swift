@@ -73,12 +73,23 @@ extension MessageDecoder {
       } else if cursor.skip("\"false\"") {
         output.append(0)
       } else {
-        throw cursor.byte == 0x22
-          ? Fault(.type, at: cursor.index, "the key \"true\" or \"false\" expected") : cursor.mismatch("a string")
+        try escapedBoolKey(into: &output)
       }
     default:
       guard cursor.byte == 0x22 else { throw cursor.mismatch("a string") }
       _ = try scalar(kind, -1, into: &output)
     }
+  }
+
+  /// A boolean key that is spelt with escapes.
+  private mutating func escapedBoolKey(into output: inout ByteBuffer) throws(Fault) {
+    let start = cursor.index
+    var text = ByteBuffer()
+    try cursor.unescape(into: &text)
+    let isTrue = ASCII.equal(text.span, "true")
+    guard isTrue || ASCII.equal(text.span, "false") else {
+      throw Fault(.type, at: start, "the key \"true\" or \"false\" expected")
+    }
+    output.append(isTrue ? 1 : 0)
   }
 }

@@ -113,7 +113,9 @@ extension MessageDecoder {
   private mutating func nullName(_ start: Int) throws(Fault) {
     let isNull: Bool
     if cursor.byte == 0x22 {
-      isNull = cursor.skip("\"NULL_VALUE\"")
+      var text = ByteBuffer()
+      try cursor.unescape(into: &text)
+      isNull = ASCII.equal(text.span, "NULL_VALUE")
     } else {
       isNull = try cursor.integer().magnitude == 0
     }

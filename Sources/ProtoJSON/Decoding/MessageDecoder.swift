@@ -81,7 +81,7 @@ struct MessageDecoder: ~Escapable {
     } else if mask.isActive {
       try mask.addEmptyMessage(at: cursor.index)
     }
-    if plan.hasRequired { try requireAll(plan, required, bindings, level: level, at: begin) }
+    if plan.hasRequired { try tables.requireAll(of: plan, required, bound, bindings, level: level, at: begin) }
     if open != 0 { try appendBound(message, open, level: level, into: &output) }
   }
 

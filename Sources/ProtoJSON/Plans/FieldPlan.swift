@@ -85,6 +85,8 @@ struct MessagePlan {
   var keyField: Int32
   var valueField: Int32
   var hasRequired: Bool
+  /// Whether it or a message in it, however deep, has a required field.
+  var reachesRequired: Bool
   /// Whether it has the wire format of message sets.
   var isMessageSet: Bool
 }

@@ -11,6 +11,7 @@ struct TablesBuilder {
     var builder = TablesBuilder(schema: schema, profile: profile)
     for type in schema.enums { builder.add(type) }
     for type in schema.messages { builder.add(type) }
+    builder.markRequired()
     builder.tables.text.append(contentsOf: repeatElement(0, count: 16))
     return builder.tables
   }
@@ -69,7 +70,7 @@ struct TablesBuilder {
       fieldsStart: Int32(start), fieldsEnd: Int32(tables.fields.count), slotsStart: table.start,
       slotsMask: table.mask, directStart: 0, directCount: 0, sortedStart: 0, sortedCount: 0,
       kind: Self.kind(of: type.wellKnown), wrapped: Self.wrapped(type.wellKnown), keyField: -1, valueField: -1,
-      hasRequired: type.fields.contains(where: \.isRequired), isMessageSet: type.isMessageSet)
+      hasRequired: type.fields.contains(where: \.isRequired), reachesRequired: false, isMessageSet: type.isMessageSet)
     addNumbers(&plan, start)
     if type.isMapEntry {
       plan.keyField = Int32(fieldIndex(1, from: start))
@@ -82,6 +83,18 @@ struct TablesBuilder {
     default: break
     }
     tables.messages.append(plan)
+  }
+
+  /// Marks the messages that have required fields, and those that have such messages.
+  private mutating func markRequired() {
+    var owners: [Int32: [Int]] = [:]
+    for field in tables.fields where !field.kind.isScalar { owners[field.sub, default: []].append(Int(field.owner)) }
+    var marked = tables.messages.indices.filter { tables.messages[$0].hasRequired }
+    while let index = marked.popLast() {
+      guard !tables.messages[index].reachesRequired else { continue }
+      tables.messages[index].reachesRequired = true
+      marked += owners[Int32(index)] ?? []
+    }
   }
 
   private func fieldIndex(_ number: UInt32, from start: Int) -> Int {
