@@ -117,7 +117,8 @@ let package = Package(
     .testTarget(
       name: "ConformanceTests", dependencies: ["ConformanceTestee", "Bytes", "ProtobufSchema", "ProtoJSON"],
       path: "Tests/Conformance/Tests", swiftSettings: rules),
-    tests("RPC", ["Bytes", "HTTPModel"]),
+    support("RPC", ["Bytes", "HTTPModel", "RPC", "REST"]),
+    tests("RPC", ["Bytes", "HTTPModel", "RPCTestSupport"]),
     tests("REST", ["Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport"]),
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
@@ -139,6 +140,6 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "Configuration", "EventLoops", "Gateway",
       ]),
-  ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
+  ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"]), fuzzer("RPC", ["RPCTestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )
