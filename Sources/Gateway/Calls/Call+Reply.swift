@@ -82,6 +82,8 @@ extension Call: AttemptOwner {
       finish()
     case .asked:
       guard let head = attempt.head else { return }
+      // Those of a Connect upstream are in its headers.
+      if decision?.side == .rest { Metadata.appendTrailers(trailers, to: replyTrailers) }
       do { try answer(head) } catch { fail(error) }
     case .entering, .waiting, .gathering, .ended: break
     }
@@ -143,6 +145,7 @@ extension Call: AttemptOwner {
   func send(_ answer: Answer) {
     status = answer.status
     sentHead = true
+    UnknownFieldsReport.write(self, into: answer.fields)
     leaveWithReply(answer.fields)
     let framing: BodyFraming = answer.status == 204 || answer.status == 304 ? .none : .length(answer.body.count)
     sentBytes += answer.body.count

@@ -53,6 +53,8 @@ final class Call {
   var upstreamName = ""
   var attemptStartedAt: Instant?
   var backend: (any Backend)?
+  /// Which of the route's bindings a REST backend was asked by.
+  var restBinding = 0
 
   // What is gathered.
   var requestBody = ByteBuffer()
@@ -75,6 +77,8 @@ final class Call {
   /// Nil: ok.
   var outcome: Code?
   var error: RPCError?
+  /// Paths of JSON members that the schema lacks, of a route that reports them.
+  var unknownFields: [String] = []
   var receivedBytes = 0
   var sentBytes = 0
 
