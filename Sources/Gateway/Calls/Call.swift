@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import REST
 import RPC
 
 /// One request of one client, from its head to the last byte of its answer.
@@ -67,6 +68,13 @@ final class Call {
   /// The codec that the caller reads: that of its request.
   var replyCodec = MessageCodec.proto
   var tap: ReplyTap?
+
+  // Raw bodies on their way through.
+  /// Whether the request's body follows the beginning of its message.
+  var isUploading = false
+  /// How the answer is read as it comes, as long as that is open.
+  var rawReply: RawReply?
+  var download: RawDownload?
 
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
@@ -224,6 +232,7 @@ final class Call {
     backend =
       side == .rest
       ? RESTBackend(route: route, upstream: configuration) : ConnectBackend(route: route, upstream: configuration)
+    if try beginRawUpload(to: upstream) { return }
     state = .gathering
     if case .length(let length) = requestFraming, length > worker.limits.message { throw tooLarge() }
     client?.startReceiving()

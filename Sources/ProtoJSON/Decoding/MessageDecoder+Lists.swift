@@ -68,28 +68,17 @@ extension MessageDecoder {
     switch kind {
     case .string: _ = try string(into: &output)
     case .bool:
-      if cursor.skip("\"true\"") {
+      let start = cursor.index
+      if try cursor.skipString("true") {
         output.append(1)
-      } else if cursor.skip("\"false\"") {
+      } else if try cursor.skipString("false") {
         output.append(0)
       } else {
-        try escapedBoolKey(into: &output)
+        throw Fault(.type, at: start, "the key \"true\" or \"false\" expected")
       }
     default:
       guard cursor.byte == 0x22 else { throw cursor.mismatch("a string") }
       _ = try scalar(kind, -1, into: &output)
     }
-  }
-
-  /// A boolean key that is spelt with escapes.
-  private mutating func escapedBoolKey(into output: inout ByteBuffer) throws(Fault) {
-    let start = cursor.index
-    var text = ByteBuffer()
-    try cursor.unescape(into: &text)
-    let isTrue = ASCII.equal(text.span, "true")
-    guard isTrue || ASCII.equal(text.span, "false") else {
-      throw Fault(.type, at: start, "the key \"true\" or \"false\" expected")
-    }
-    output.append(isTrue ? 1 : 0)
   }
 }

@@ -113,9 +113,7 @@ extension MessageDecoder {
   private mutating func nullName(_ start: Int) throws(Fault) {
     let isNull: Bool
     if cursor.byte == 0x22 {
-      var text = ByteBuffer()
-      try cursor.unescape(into: &text)
-      isNull = ASCII.equal(text.span, "NULL_VALUE")
+      isNull = try cursor.skipString("NULL_VALUE")
     } else {
       isNull = try cursor.integer().magnitude == 0
     }
