@@ -79,6 +79,31 @@ import Testing
     #expect(try bench.decode(Array("{}".utf8), type, bound: bound, outcome: &outcome) == whole)
   }
 
+  // MARK: Defaults
+
+  /// An unset field that is written alone (`response_body`) reads as it is declared.
+  @Test func unsetFieldsAloneHaveTheirDeclaredDefault() throws {
+    let bench = try Messages.bench()
+    let expected = [
+      "default_int32": "-123456789", "default_int64": "\"-9123456789123456789\"", "default_uint32": "2123456789",
+      "default_uint64": "\"10123456789123456789\"", "default_sint32": "-123456789",
+      "default_sint64": "\"-9123456789123456789\"", "default_fixed32": "2123456789",
+      "default_fixed64": "\"10123456789123456789\"", "default_sfixed32": "-123456789",
+      "default_sfixed64": "\"-9123456789123456789\"", "default_float": "9000000000", "default_bool": "true",
+      "default_string": "\"Rosebud\"", "default_bytes": "\"am9zaHVh\"", "optional_int32": "0",
+      "optional_string": "\"\"", "optional_nested_enum": "\"FOO\"", "optional_nested_message": "{}",
+      "repeated_int32": "[]",
+    ]
+    let nothing: [UInt8] = []
+    for (name, json) in expected {
+      var output = ByteBuffer()
+      try bench.codec.encodeField(
+        nothing.span, message: try bench.index(Messages.proto2), field: try bench.field(Messages.proto2, name),
+        into: &output)
+      #expect(String(decoding: output.bytes, as: UTF8.self) == json, "\(name)")
+    }
+  }
+
   // MARK: Closed enums
 
   /// A number that the enum lacks is an unknown field: kept on the wire, absent in JSON, and no value of a oneof.

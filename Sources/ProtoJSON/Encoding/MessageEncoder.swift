@@ -206,8 +206,9 @@ struct MessageEncoder: ~Escapable {
     }
   }
 
-  /// Writes the value of an absent field: empty, zero, or `null` for a well-known type that is no object.
+  /// Writes the value of an absent field: as declared, empty, zero, or `null` for a well-known type that is no object.
   func defaultValue(_ field: FieldPlan, into output: inout ByteBuffer) {
+    if field.shape == .singular, declaredDefault(field, into: &output) { return }
     switch field.shape {
     case .map: output.append("{}")
     case .repeated, .packed: output.append("[]")

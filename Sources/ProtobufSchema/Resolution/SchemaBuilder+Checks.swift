@@ -23,13 +23,16 @@ extension SchemaBuilder {
   /// Two fields with one JSON name cannot be told apart in a body.
   private mutating func checkJSONNames(_ fields: [Field], of message: PendingMessage) {
     var owners: [String: String] = [:]
+    // Fields that clash may have been given another name since.
+    let declared = Dictionary(message.descriptor.fields.map { ($0.name, $0.jsonName) }) { first, _ in first }
     let byName = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
     for (index, field) in fields.enumerated() {
       let path = message.path + [2, index.number]
-      if let other = owners.updateValue(field.name, forKey: field.jsonName), other != field.name {
+      let jsonName = declared[field.name] ?? field.jsonName
+      if let other = owners.updateValue(field.name, forKey: jsonName), other != field.name {
         report(
           message.file, at: path, severity: message.features.allowsJSON ? .error : .warning,
-          "fields \(other) and \(field.name) of \(message.fullName) have the same JSON name \(field.jsonName)",
+          "fields \(other) and \(field.name) of \(message.fullName) have the same JSON name \(jsonName)",
           cure: "give one of them another json_name")
       } else if field.jsonName != field.name, let other = byName[field.jsonName], other.jsonName != field.jsonName {
         report(

@@ -35,11 +35,18 @@ struct Testee {
     var wire = ByteBuffer()
     switch request.payload {
     case .protobuf(let payload):
-      do throws(JSONError) {
-        try codec.normalize(payload.span, message: message, into: &wire)
-      } catch {
-        return .parseError(error.message)
+      let checked = refusal { () throws(JSONError) in
+        var outcome = DecodingOutcome()
+        var same = ByteBuffer()
+        try codec.check(payload.span, message: message, outcome: &outcome, into: &same)
       }
+      let normalized = refusal { () throws(JSONError) in
+        try codec.normalize(payload.span, message: message, into: &wire)
+      }
+      guard (checked == nil) == (normalized == nil) else {
+        return .runtimeError("check says \(checked ?? "yes"), normalize says \(normalized ?? "yes")")
+      }
+      if let normalized { return .parseError(normalized) }
       // JSON is written of the bytes as they came, as the gateway does.
       if format == .json { return json(payload.span, message, codec) }
     case .json(let payload):
@@ -53,6 +60,16 @@ struct Testee {
     case nil: return .runtimeError("the request has no payload")
     }
     return format == .protobuf ? .protobuf(wire.bytes) : json(wire.span, message, codec)
+  }
+
+  /// Why something is refused; nil when it is not.
+  private func refusal(_ body: () throws(JSONError) -> Void) -> String? {
+    do throws(JSONError) {
+      try body()
+      return nil
+    } catch {
+      return error.message
+    }
   }
 
   private func json(_ wire: Span<UInt8>, _ message: Int, _ codec: JSONCodec) -> ConformanceResponse {
