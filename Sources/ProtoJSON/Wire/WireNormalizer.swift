@@ -127,6 +127,7 @@ extension FieldPlan {
   /// Whether the bytes are of the field's type; other types are unknown fields, as every protobuf parser takes them.
   @inline(__always)
   func accepts(_ type: WireType) -> Bool {
-    wireType == type || (type == .lengthDelimited && (shape == .packed || shape == .repeated) && kind.isPackable)
+    self.wireType == type
+      || (type == .lengthDelimited && (self.shape == .packed || self.shape == .repeated) && self.kind.isPackable)
   }
 }
