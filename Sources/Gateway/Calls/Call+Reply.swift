@@ -13,6 +13,7 @@ extension Call: AttemptOwner {
   }
 
   func attempt(_ attempt: Attempt, head: ResponseHead) {
+    if state == .relaying { relay?.replyBegan(head) }
     guard state == .passing else { return }
     if head.status == 101 {
       openTunnel(head)
@@ -51,8 +52,9 @@ extension Call: AttemptOwner {
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
       client?.sendBody(&buffer, count)
       if client?.isCongested == true { attempt.pauseReading() }
+    case .relaying: relay?.replied(&buffer, count)
     case .asked:
-      guard replyBody.count + count <= worker.limits.message else {
+      guard replyBody.count + count <= replyLimit else {
         buffer.consume(count)
         fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
         return
@@ -77,12 +79,13 @@ extension Call: AttemptOwner {
     observeAttempt()
     switch state {
     case .passing:
-      if let tap { outcome = tap.outcome() }
+      if let tap { outcome = tap.outcome(trailers) }
       client?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
       finish()
     case .asked:
       guard let head = attempt.head else { return }
-      do { try answer(head) } catch { fail(error) }
+      do { try answer(head, trailers) } catch { fail(error) }
+    case .relaying: relay?.replyEnded(trailers)
     case .entering, .waiting, .gathering, .ended: break
     }
   }
@@ -94,11 +97,11 @@ extension Call: AttemptOwner {
   }
 
   func attemptCongested(_ attempt: Attempt) {
-    if state == .passing { client?.pauseReceiving() }
+    if state == .passing || state == .relaying { client?.pauseReceiving() }
   }
 
   func attemptDrained(_ attempt: Attempt) {
-    client?.resumeReceiving()
+    if state == .relaying { relay?.upstreamDrained() } else { client?.resumeReceiving() }
   }
 
   /// The attempt is over: counts it and tells who was entered.
@@ -111,19 +114,19 @@ extension Call: AttemptOwner {
   }
 
   /// Reads a translated answer and writes it in the caller's protocol.
-  private func answer(_ head: ResponseHead) throws(RPCError) {
+  private func answer(_ head: ResponseHead, _ trailers: FieldBlock) throws(RPCError) {
     guard let backend else { return }
     isReplying = true
     let payload = Payload()
-    let coding = try replyCoding(head)
+    let coding = backend.readsPlainBody ? try replyCoding(head) : .identity
     if coding == .identity || replyBody.isEmpty {
       try replyBody.withSpan { (body) throws(RPCError) in
-        try backend.decodeReply(self, head, body: body, into: payload)
+        try backend.decodeReply(self, head, body: body, trailers: trailers, into: payload)
       }
     } else {
       var plain = ByteBuffer()
       try replyBody.withSpan { (body) throws(RPCError) in try decompressReply(body, as: coding, into: &plain) }
-      try backend.decodeReply(self, head, body: plain.span, into: payload)
+      try backend.decodeReply(self, head, body: plain.span, trailers: trailers, into: payload)
     }
     let answer = worker.answer
     answer.removeAll()
@@ -144,14 +147,14 @@ extension Call: AttemptOwner {
     status = answer.status
     sentHead = true
     leaveWithReply(answer.fields)
-    let framing: BodyFraming = answer.status == 204 || answer.status == 304 ? .none : .length(answer.body.count)
     sentBytes += answer.body.count
-    client?.sendHead(status: answer.status, fields: answer.fields, framing: framing, endsCall: true)
+    client?.sendHead(status: answer.status, fields: answer.fields, framing: answer.framing, endsCall: true)
     client?.sendBody(&answer.body, answer.body.count)
+    if !answer.trailers.isEmpty { client?.sendEnd(trailers: answer.trailers) }
   }
 
   /// Innermost first, before the head goes out.
-  private func leaveWithReply(_ fields: FieldBlock) {
+  func leaveWithReply(_ fields: FieldBlock) {
     for index in chain.leaving { chain[index].onReply(self, fields) }
   }
 }

@@ -9,7 +9,10 @@ import RPC
 /// The legacy service: the call becomes the request of the route's first binding.
 struct RESTBackend: Backend {
   let route: Route
-  let upstream: UpstreamConfiguration
+  /// What messages are sent as.
+  let codec: MessageCodec
+
+  var readsPlainBody: Bool { true }
 
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     guard let binding = route.bindings.first else {
@@ -40,7 +43,7 @@ struct RESTBackend: Backend {
     request.authority.append(call.head.authority)
   }
 
-  private var bodyType: BodyType { upstream.codec == .proto ? .protobuf : .json }
+  private var bodyType: BodyType { codec == .proto ? .protobuf : .json }
 
   /// Answers are read by what they say that they are; this is what is asked for.
   private func accepted(_ binding: RESTBinding) -> StaticString {
@@ -49,7 +52,9 @@ struct RESTBackend: Backend {
     return "application/x-protobuf, application/json;q=0.5"
   }
 
-  func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError) {
+  func decodeReply(
+    _ call: Call, _ head: ResponseHead, body: Span<UInt8>, trailers: FieldBlock, into payload: Payload
+  ) throws(RPCError) {
     call.replyMetadata.append(contentsOf: head.fields)
     var unknown: [String] = []
     let fields = head.fields
