@@ -77,6 +77,7 @@ extension RootReader {
     if let node = map[.errors], let errors = MappingReader(node, Sections.errors, context) {
       context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
     }
+    context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
     if let node = map[.shadow], let shadow = MappingReader(node, Sections.shadow, context) {
       context.read(shadow[.sample], into: &settings.shadow.sample) { context.share($0) }
       context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }

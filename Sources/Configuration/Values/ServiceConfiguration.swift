@@ -90,6 +90,16 @@ package struct RouteSettings: Sendable {
     case form
   }
 
+  /// How a stream of messages is written for REST callers whose Accept says nothing else.
+  package enum StreamForm: String, Sendable, CaseIterable {
+    /// A JSON value a line.
+    case ndjson
+    /// One JSON array.
+    case array
+    /// Server-sent events.
+    case sse
+  }
+
   /// `query:`, what becomes of parameters that the schema does not know.
   package struct Query: Sendable, Equatable {
     /// Whether unknown parameters are dropped (Default: reject).
@@ -130,6 +140,8 @@ package struct RouteSettings: Sendable {
   /// What REST bodies may be; answers are protobuf too where it is listed (Default: json and protobuf).
   package var bodyTypes: [BodyType] = [.json, .protobuf]
   package var errorFormat = ErrorFormat.status
+  /// (Default: ndjson).
+  package var stream = StreamForm.ndjson
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   package var shadow = Shadow()

@@ -43,6 +43,9 @@ extension Call {
   func ask() throws(RPCError) {
     guard let backend, let decision, let index = route?.plan.upstream(of: decision.side) else { return }
     let payload = try requestPayload()
+    if isStreamingRoute, let caller = face.stream, let answering = backend.stream {
+      return try relay(caller, answering, to: index, message: payload)
+    }
     replyCodec = payload.codec
     let request = UpstreamRequest()
     try backend.encodeRequest(self, payload, into: request)

@@ -57,6 +57,8 @@ final class Call {
   var attemptStartedAt: Instant?
   var backend: (any Backend)?
   var relay: StreamRelay?
+  /// How a REST caller's stream is read and written.
+  var restStream: RESTStream?
 
   // What is gathered.
   /// Bytes of the greatest bodies that are gathered.
@@ -206,10 +208,9 @@ final class Call {
     let backend = Backends.backend(for: route, configuration)
     if route.isStreaming {
       guard let caller = face.stream, let answering = backend.stream else {
-        throw RPCError(.unimplemented, "a streaming method cannot be translated between REST and RPC yet")
+        throw RPCError(.unimplemented, "a REST service answers no streaming method: only an RPC service does")
       }
-      try relay(caller, answering, to: upstream)
-      return
+      guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
     self.backend = backend
     state = .gathering

@@ -27,6 +27,8 @@ final class Route: Sendable {
   /// With the route's legacy profile: REST clients and REST backends.
   let profileCodec: JSONCodec
   let errorFormat: ErrorFormat
+  /// For callers whose Accept says nothing else.
+  let streamForm: StreamForm
   let interceptors: [any Interceptor]
   /// Whether one of them answers preflights.
   let answersPreflights: Bool
@@ -53,6 +55,7 @@ final class Route: Sendable {
     name = "\(service)/\(type.name)"
     procedure = "/\(name)"
     errorFormat = ErrorFormat(settings.errorFormat)
+    streamForm = StreamForm(settings.stream)
   }
 
   /// Whether a copy of a call does no harm.

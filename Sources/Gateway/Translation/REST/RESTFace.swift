@@ -1,12 +1,13 @@
 import Bytes
 import Configuration
 import HTTPModel
+import ProtobufSchema
 import REST
 import RPC
 
 /// A caller that uses the REST binding of a route.
 struct RESTFace: Face {
-  private let number: Int
+  let number: Int
 
   init(binding: Int) { number = binding }
 
@@ -24,10 +25,16 @@ struct RESTFace: Face {
   func timeout(_ call: Call) throws(RPCError) -> Duration? { nil }
 
   func decodeRequest(_ call: Call, body: Span<UInt8>) throws(RPCError) -> Payload {
+    try decode(call, body, typedBy: call.head.fields.firstIndex(of: .contentType))
+  }
+
+  /// Reads one message.
+  ///
+  /// - Parameter contentType: the field that says what the body is; nil: JSON.
+  func decode(_ call: Call, _ body: Span<UInt8>, typedBy contentType: Int?) throws(RPCError) -> Payload {
     guard let route = call.route else { throw RPCError(.internal, "no route") }
     let payload = Payload()
     var unknown: [String] = []
-    let contentType = call.head.fields.firstIndex(of: .contentType)
     try call.head.withPath { (path) throws(RPCError) in
       try call.head.withQuery { (query) throws(RPCError) in
         if let contentType {
@@ -48,7 +55,10 @@ struct RESTFace: Face {
     _ body: Span<UInt8>, _ unknown: inout [String], _ payload: Payload
   ) throws(RPCError) {
     let binding = route.bindings[number]
-    if !binding.answersRaw, AnswerNegotiation.form(call, binding) == nil { throw RESTBinding.notAcceptable }
+    // Of a stream's forms one is always written.
+    if !binding.answersRaw, !route.type.isServerStreaming, AnswerNegotiation.form(call, binding) == nil {
+      throw RESTBinding.notAcceptable
+    }
     try binding.decodeRequest(
       path: path, captures: call.captures, query: query, contentType: type, body: body, unknown: &unknown,
       into: &payload.buffer)
