@@ -133,7 +133,7 @@ package struct RouteSettings: Sendable {
   package var stripPrefix = false
   /// The member that wraps every answer of the legacy API.
   package var envelope: String?
-  /// For the whole of a unary call, unless the caller allows less (Default: 15s).
+  /// For the whole of a unary call, unless the caller allows less; zero: as long as something moves (Default: 15s).
   package var timeout: Duration = .seconds(15)
   package var json = JSONSettings()
   package var query = Query()

@@ -108,6 +108,11 @@ final class Call {
   }
 
   var hasRequestBody: Bool { requestFraming != .none && requestFraming != .length(0) }
+  /// Whether a body that the head promises may have no byte: over HTTP/2 an empty frame behind the head can end it.
+  var mayTurnOutEmpty: Bool {
+    if case .length = requestFraming { return false }
+    return head.version == .http2
+  }
   var isStreamingRoute: Bool { route?.plan.isStreaming ?? false }
   /// Whether the request body is gathered, so that its whole arrival has a bound.
   var buffersRequest: Bool { state == .gathering }
@@ -134,7 +139,7 @@ final class Call {
     do {
       try face.checkHead(self)
       let own = try face.timeout(self)
-      let configured = isStreamingRoute ? nil : route?.plan.settings.timeout
+      let configured = isStreamingRoute ? nil : route?.plan.timeout
       if let shortest = [own, configured].compactMap(\.self).min() { deadline = startedAt + shortest }
     } catch {
       pendingError = pendingError ?? error
@@ -192,7 +197,9 @@ final class Call {
     if decision.shadows, onRequest == nil { ShadowObserver.launch(for: self, route: route) }
     do {
       let configuration = plans.snapshot.upstreams[upstream]
-      if try face.agrees(with: configuration, self) {
+      // A GET with a body passes nowhere: it is seen first whether there is one.
+      let mayPass = face.request != .connectGet || !hasRequestBody
+      if mayPass, try face.agrees(with: configuration, self) {
         pass(to: upstream)
       } else {
         try translate(route.plan, to: upstream, configuration)

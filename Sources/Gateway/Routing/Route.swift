@@ -58,6 +58,9 @@ final class Route: Sendable {
     streamForm = StreamForm(settings.stream)
   }
 
+  /// For the whole of a unary call; nil: only a standstill ends it.
+  var timeout: Duration? { settings.timeout > .zero ? settings.timeout : nil }
+
   /// Whether a copy of a call does no harm.
   var isSafe: Bool { Self.isSafe(type, boundTo: bindings.first?.httpMethod) }
 
