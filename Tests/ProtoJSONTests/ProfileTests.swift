@@ -51,6 +51,30 @@ import Testing
     #expect(try Bench.standard.refusal("{\"size\":\"S\"}", "t.Parcel").kind == .type)
   }
 
+  @Test func writesEnumsInLowerCase() throws {
+    let lower = Bench(JSONProfile(lowerCaseEnums: true))
+    #expect(try lower.normalize("{\"size\":\"SIZE_S\"}", "t.Parcel") == "{\"size\":\"size_s\"}")
+    #expect(try lower.normalize("{\"size\":\"size_s\"}", "t.Parcel") == "{\"size\":\"size_s\"}")
+    #expect(try lower.refusal("{\"size\":\"Size_S\"}", "t.Parcel").kind == .type)
+    #expect(try lower.refusal("{\"size\":\"s\"}", "t.Parcel").kind == .type)
+    let both = Bench(JSONProfile(stripEnumPrefix: true, lowerCaseEnums: true))
+    for name in ["S", "s", "SIZE_S", "size_s"] {
+      #expect(try both.normalize("{\"size\":\"\(name)\"}", "t.Parcel") == "{\"size\":\"s\"}", "\(name)")
+    }
+    #expect(try both.normalize("{\"sizes\":[\"l\",2,0]}", "t.Parcel").contains("\"l\",\"l\""))
+    #expect(try Bench.standard.refusal("{\"size\":\"size_s\"}", "t.Parcel").kind == .type)
+    // Numbers stay numbers, and a name that lower case would give to two values is written as it is.
+    let numbers = Bench(JSONProfile(enumsAsNumbers: true, lowerCaseEnums: true))
+    #expect(try numbers.normalize("{\"size\":\"size_s\"}", "t.Parcel") == "{\"size\":1}")
+    var builder = FixtureBuilder()
+    builder.enumeration("t.E", [("ZERO", 0), ("E_A", 1), ("a", 2), ("E_B", 3), ("e_b", 4)])
+    builder.message("t.M", [FixtureField("e", 1, .enum, "t.E").repeated()])
+    let clash = Bench(
+      codec: JSONCodec(schema: builder.build(), profile: JSONProfile(stripEnumPrefix: true, lowerCaseEnums: true)))
+    #expect(
+      try clash.normalize("{\"e\":[0,1,2,3,4]}", "t.M") == "{\"e\":[\"zero\",\"e_a\",\"a\",\"b\",\"e_b\"]}")
+  }
+
   @Test func prefixesMatchWordByWord() {
     func stripped(_ type: String, _ name: String) -> String? {
       EnumPrefix(.init(fullName: type, values: [], isOpen: true)).stripped(name)

@@ -151,6 +151,7 @@ extension Call: AttemptOwner {
   func send(_ answer: Answer) {
     status = answer.status
     sentHead = true
+    UnknownFieldsReport.write(self, into: answer.fields)
     leaveWithReply(answer.fields)
     sentBytes += answer.body.count
     client?.sendHead(status: answer.status, fields: answer.fields, framing: answer.framing, endsCall: true)

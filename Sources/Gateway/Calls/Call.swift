@@ -59,6 +59,8 @@ final class Call {
   var relay: StreamRelay?
   /// How a REST caller's stream is read and written.
   var restStream: RESTStream?
+  /// Which of the route's bindings a REST backend was asked by.
+  var restBinding = 0
 
   // What is gathered.
   /// Bytes of the greatest bodies that are gathered.
@@ -84,6 +86,8 @@ final class Call {
   /// Nil: ok.
   var outcome: Code?
   var error: RPCError?
+  /// Paths of JSON members that the schema lacks, of a route that reports them.
+  var unknownFields: [String] = []
   var receivedBytes = 0
   var sentBytes = 0
 

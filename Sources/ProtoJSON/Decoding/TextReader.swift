@@ -37,7 +37,9 @@ struct TextReader: ~Escapable {
     case .duration:
       let value = try DurationForm.parse(text, at: 0)
       append(value.seconds, value.nanos, into: &output)
-    case .fieldMask: try FieldMaskForm.parse(text, at: 0, allowsSnakeCase: true, into: &output)
+    case .fieldMask:
+      if let bad = UTF8Validation.firstInvalid(text) { throw Fault(.utf8, at: bad, "well-formed UTF-8 expected") }
+      try FieldMaskForm.parse(text, at: 0, allowsSnakeCase: true, into: &output)
     default:
       let inner = tables.messages[Int(field.sub)].wrapped
       output.append(varint: 1 << 3 | UInt64(inner.wireType.rawValue))
