@@ -14,6 +14,7 @@ extension Call: AttemptOwner {
 
   func attempt(_ attempt: Attempt, head: ResponseHead) {
     if state == .relaying { relay?.replyBegan(head) }
+    if state == .asked { expectRawReply(head) }
     guard state == .passing else { return }
     if head.status == 101 {
       openTunnel(head)
@@ -47,6 +48,7 @@ extension Call: AttemptOwner {
 
   func attempt(_ attempt: Attempt, body buffer: inout ByteBuffer, count: Int) {
     switch state {
+    case .passing where download != nil: passRaw(&buffer, count, attempt)
     case .passing:
       sentBytes += count
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
@@ -54,19 +56,26 @@ extension Call: AttemptOwner {
       if client?.isCongested == true { attempt.pauseReading() }
     case .relaying: relay?.replied(&buffer, count)
     case .asked:
-      guard replyBody.count + count <= replyLimit else {
+      // Of a raw answer the first bytes tell whether it has to fit.
+      guard replyBody.count + count <= replyLimit || rawReply != nil else {
         buffer.consume(count)
-        fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
+        failTooLarge()
         return
       }
       guard reserve(count) else { return buffer.consume(count) }
       BodyFramer.frame(&buffer, count, as: .none, into: &replyBody)
+      if let rawReply { beginRawDownload(attempt, rawReply) }
+      if state == .asked, replyBody.count > worker.limits.message { failTooLarge() }
     case .entering, .waiting, .gathering, .ended: buffer.consume(count)
     }
   }
 
+  private func failTooLarge() {
+    fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
+  }
+
   func pipe(for attempt: Attempt) -> SplicePipe? {
-    guard state == .passing, sentHead, tap?.watchesBody != true else { return nil }
+    guard state == .passing, sentHead, tap?.watchesBody != true, download == nil else { return nil }
     return client?.pipeForBody()
   }
 
@@ -79,6 +88,7 @@ extension Call: AttemptOwner {
     observeAttempt()
     switch state {
     case .passing:
+      if let download { return endRawDownload(download) }
       if let tap { outcome = tap.outcome(trailers) }
       client?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
       finish()
@@ -97,7 +107,7 @@ extension Call: AttemptOwner {
   }
 
   func attemptCongested(_ attempt: Attempt) {
-    if state == .passing || state == .relaying { client?.pauseReceiving() }
+    if state == .passing || state == .relaying || isUploading { client?.pauseReceiving() }
   }
 
   func attemptDrained(_ attempt: Attempt) {

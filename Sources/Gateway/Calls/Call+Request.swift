@@ -17,6 +17,7 @@ extension Call {
       attempt.send(&buffer, count)
       if attempt.isCongested { client?.pauseReceiving() }
     case .relaying: relay?.received(&buffer, count)
+    case .asked where isUploading: upload(&buffer, count)
     case .gathering:
       guard requestBody.count + count <= requestLimit else {
         buffer.consume(count)
@@ -33,6 +34,7 @@ extension Call {
     switch state {
     case .passing: attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
     case .relaying: relay?.receivedEnd()
+    case .asked where isUploading: attempt?.sendEnd(trailers: nil)
     case .gathering:
       do { try ask() } catch { fail(error) }
     case .entering, .waiting, .asked, .ended: break

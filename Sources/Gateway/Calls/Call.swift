@@ -4,6 +4,7 @@ import EventLoops
 import HTTP1
 import HTTPModel
 import ProtobufSchema
+import REST
 import RPC
 
 /// One request of one client, from its head to the last byte of its answer.
@@ -76,6 +77,13 @@ final class Call {
   /// The codec that the caller reads: that of its request.
   var replyCodec = MessageCodec.proto
   var tap: ReplyTap?
+
+  // Raw bodies on their way through.
+  /// Whether the request's body follows the beginning of its message.
+  var isUploading = false
+  /// How the answer is read as it comes, as long as that is open.
+  var rawReply: RawReply?
+  var download: RawDownload?
 
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
@@ -224,6 +232,7 @@ final class Call {
       guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
     self.backend = backend
+    if !route.isStreaming, try beginRawUpload(to: upstream) { return }
     state = .gathering
     requestLimit = face.bodyLimit(worker.limits.message)
     replyLimit = backend.bodyLimit(worker.limits.message)

@@ -12,6 +12,10 @@ protocol Backend {
   /// ``decodeReply(_:_:body:trailers:into:)``.
   var readsPlainBody: Bool { get }
 
+  /// Whether its bodies, both ways, are the bare bytes of one protobuf message: then one can be begun before it is
+  /// whole.
+  var carriesBareMessages: Bool { get }
+
   /// Bytes of the greatest body of an answer that can hold a message of so many.
   func bodyLimit(_ message: Int) -> Int
 
@@ -31,6 +35,7 @@ protocol Backend {
 extension Backend {
   var stream: (any StreamBackend)? { nil }
   var readsPlainBody: Bool { false }
+  var carriesBareMessages: Bool { false }
 
   func bodyLimit(_ message: Int) -> Int { message }
 }

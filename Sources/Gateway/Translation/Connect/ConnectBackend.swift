@@ -13,6 +13,8 @@ struct ConnectBackend: Backend {
 
   var stream: (any StreamBackend)? { self }
 
+  var carriesBareMessages: Bool { codec == .proto }
+
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     let message = try payload.kept(in: codec, call)
     request.method = .post
