@@ -288,10 +288,9 @@ def test_a_download_is_raw_bytes(files):
 
 
 def test_a_download_that_fails_is_cut(files):
-    answer = ask(files, "GET", "/v1/files/a.csv?pieces=2&fails=data_loss")
-    assert answer.status == 200
+    # A reset may overtake what was sent.
     with pytest.raises((http.client.IncompleteRead, ConnectionResetError)):
-        answer.read()
+        ask(files, "GET", "/v1/files/a.csv?pieces=2&fails=data_loss").read()
     answer = ask(files, "GET", "/v1/files/a.csv?fails=not_found")
     assert (answer.status, json.load(answer)["message"]) == (404, "the disk is gone")
 
