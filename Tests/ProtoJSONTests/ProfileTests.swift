@@ -31,6 +31,37 @@ import Testing
     #expect(try both.decode(try both.encode([], "t.Parcel"), "t.Parcel") == [])
   }
 
+  /// Extensions are no part of the message until they are set: a list without elements does not set them.
+  @Test func emptyListsOfExtensionsAreNoDefaults() throws {
+    var builder = FixtureBuilder()
+    builder.message(
+      "t.Base",
+      [
+        FixtureField("numbers", 1, .int32).repeated(),
+        FixtureField("more", 2, .int32, extensionName: "t.more").repeated(),
+      ])
+    let bench = Bench(codec: JSONCodec(schema: builder.build(), profile: JSONProfile(emitDefaults: true)))
+    let empty = Wire.delimited(1, []) + Wire.delimited(2, [])
+    #expect(try bench.encode(empty, "t.Base") == bench.encode([], "t.Base"))
+    #expect(try bench.encode(Wire.delimited(2, [1]), "t.Base").contains("[t.more]"))
+  }
+
+  /// An entry without a value has the same value as one with an empty message.
+  @Test func mapValuesThatAreMissingFollowTheProfile() throws {
+    let map = try #require(Fixture.schema.messageIndex(named: "t.Maps"))
+    for profile in [JSONProfile(), JSONProfile(emitDefaults: true), JSONProfile(unsetAsNull: true, timestamps: .unix)] {
+      let bench = Bench(profile)
+      for field in Fixture.schema.messages[map].fields where field.cardinality == .map {
+        let value = Fixture.schema.messages[field.messageIndex].fields[1]
+        // An empty `Value` has no JSON; a missing one is null.
+        if value.kind != .message || Fixture.schema.messages[value.messageIndex].wellKnown == .value { continue }
+        let number = UInt32(bitPattern: field.number)
+        let missing = try bench.encode(Wire.delimited(number, []), "t.Maps")
+        #expect(try bench.encode(Wire.delimited(number, Wire.delimited(2, [])), "t.Maps") == missing, "\(field.name)")
+      }
+    }
+  }
+
   @Test func writesProtoNamesAndNumbers() throws {
     let bench = Bench(JSONProfile(protoFieldNames: true, int64AsNumber: true, enumsAsNumbers: true))
     let json = "{\"tracking_no\":\"a\",\"weight_g\":9007199254740993,\"size\":2,\"sizes\":[1,0],\"odd\":\"q\"}"

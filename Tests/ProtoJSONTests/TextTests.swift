@@ -41,6 +41,8 @@ import Testing
     ("t.Parcel", "eta", "1.5s", "1.500s"),
     ("t.Parcel", "floor", "3", "3"), ("t.Parcel", "floor", "0", "0"),
     ("t.WellKnown", "google.protobuf.FieldMask", "fooBar,a_b.c", "fooBar,aB.c"),
+    ("t.WellKnown", "google.protobuf.FieldMask", "foo_3,a__b,c_", "foo_3,a__b,c_"),
+    ("t.WellKnown", "google.protobuf.FieldMask", "labels.`é \"\\`", "labels.`é \"\\`"),
     ("t.WellKnown", "google.protobuf.StringValue", "", ""),
     ("t.WellKnown", "google.protobuf.BoolValue", "false", "false"),
     ("t.WellKnown", "google.protobuf.BytesValue", "AQ==", "AQ"),

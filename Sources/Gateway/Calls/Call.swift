@@ -232,10 +232,10 @@ final class Call {
       guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
     self.backend = backend
-    if !route.isStreaming, try beginRawUpload(to: upstream) { return }
-    state = .gathering
     requestLimit = face.bodyLimit(worker.limits.message)
     replyLimit = backend.bodyLimit(worker.limits.message)
+    if !route.isStreaming, try beginRawUpload(to: upstream) { return }
+    state = .gathering
     if case .length(let length) = requestFraming, length > requestLimit { throw tooLarge() }
     client?.startReceiving()
     if !hasRequestBody { try ask() }

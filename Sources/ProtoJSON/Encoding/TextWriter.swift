@@ -36,7 +36,7 @@ struct TextWriter: ~Escapable {
         throw Fault(.range, at: 0, "a duration of at most 10000 years expected")
       }
       DurationForm.write(value, into: &output)
-    case .fieldMask: try encoder.fieldMask(reader, into: &output)
+    case .fieldMask: try encoder.fieldMask(reader, isQuoted: false, into: &output)
     case .wrapper: try wrapped(encoder.tables.messages[Int(field.sub)].wrapped, reader, into: &output)
     default: try scalar(field.kind, Int(field.sub), payload, into: &output)
     }
