@@ -89,7 +89,7 @@ import Testing
       "default_uint64": "\"10123456789123456789\"", "default_sint32": "-123456789",
       "default_sint64": "\"-9123456789123456789\"", "default_fixed32": "2123456789",
       "default_fixed64": "\"10123456789123456789\"", "default_sfixed32": "-123456789",
-      "default_sfixed64": "\"-9123456789123456789\"", "default_float": "9000000000", "default_bool": "true",
+      "default_sfixed64": "\"-9123456789123456789\"", "default_float": "9e+09", "default_bool": "true",
       "default_string": "\"Rosebud\"", "default_bytes": "\"am9zaHVh\"", "optional_int32": "0",
       "optional_string": "\"\"", "optional_nested_enum": "\"FOO\"", "optional_nested_message": "{}",
       "repeated_int32": "[]",
