@@ -68,8 +68,8 @@ extension Call: AttemptOwner {
     }
   }
 
-  private func failTooLarge() {
-    fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
+  func failTooLarge(_ reason: String = "over limits.message") {
+    fail(UpstreamFailure(kind: .tooLarge, reason: reason).callError)
   }
 
   func pipe(for attempt: Attempt) -> SplicePipe? {
