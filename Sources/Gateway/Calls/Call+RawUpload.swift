@@ -21,6 +21,7 @@ extension Call {
       try requestCoding() == .identity
     else { return false }
     if exceedsRawLimit(length) { throw tooLarge(limit: worker.limits.raw) }
+    try AnswerNegotiation.check(self, binding)
     let beginning = Payload()
     try RESTFace.withRequest(self) { (path, query, type) throws(RPCError) in
       try binding.beginRawRequest(

@@ -65,7 +65,7 @@ extension Call: AttemptOwner {
       guard reserve(count) else { return buffer.consume(count) }
       BodyFramer.frame(&buffer, count, as: .none, into: &replyBody)
       if let rawReply { beginRawDownload(attempt, rawReply) }
-      if state == .asked, replyBody.count > worker.limits.message { failTooLarge() }
+      if state == .asked, replyBody.count > replyLimit { failTooLarge() }
     case .entering, .waiting, .gathering, .ended: buffer.consume(count)
     }
   }
