@@ -1,5 +1,6 @@
 import Bytes
 import HTTPModel
+import ProtobufSchema
 import REST
 import RPC
 
@@ -7,7 +8,9 @@ import RPC
 enum AnswerNegotiation {
   /// Refuses a caller whom no answer of the route would serve, before anybody is asked.
   static func check(_ call: Call, _ binding: RESTBinding) throws(RPCError) {
-    if !binding.answersRaw, form(call, binding) == nil { throw RESTBinding.notAcceptable }
+    // Of a stream's forms one is always written.
+    if binding.answersRaw || call.route?.plan.type.isServerStreaming == true { return }
+    if form(call, binding) == nil { throw RESTBinding.notAcceptable }
   }
 
   /// - Returns: nil when the caller reads protobuf only and the route has none.
