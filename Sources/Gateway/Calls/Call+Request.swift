@@ -63,9 +63,10 @@ extension Call {
   // MARK: Passing through
 
   func pass(to upstream: Int) {
-    let request = PassThrough.request(for: self, upstream: plans.snapshot.upstreams[upstream])
+    let `protocol` = plans.snapshot.upstreams[upstream].protocol
+    let request = PassThrough.request(for: self, to: `protocol`, over: plans.snapshot.upstreams[upstream].http)
     state = .passing
-    if route == nil || face.kind == .connect && plans.snapshot.upstreams[upstream].protocol == .connect {
+    if route == nil || face.kind == .connect && `protocol` == .connect {
       tap = ReplyTap(face: face)
     }
     start(request, upstream: upstream)
@@ -75,8 +76,10 @@ extension Call {
 
   /// What interceptors and the upstream's own settings make of a request that is about to be sent.
   func prepare(_ request: UpstreamRequest, upstream: Int) {
-    let configuration = plans.snapshot.upstreams[upstream]
-    for index in 0..<chain.entered { chain[index].onAttempt(self, request, configuration) }
+    if chain.entered > 0 {
+      let configuration = plans.snapshot.upstreams[upstream]
+      for index in 0..<chain.entered { chain[index].onAttempt(self, request, configuration) }
+    }
     plans.snapshot.upstreamHeaders[upstream]?.apply(to: request.fields)
   }
 

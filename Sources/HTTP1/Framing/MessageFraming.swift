@@ -10,6 +10,15 @@ package enum BodyFraming: Equatable, Sendable {
   case chunked
   /// Whatever comes until the connection is closed; responses only.
   case untilClose
+
+  /// Written out: what the compiler would make is called through a table from other modules.
+  package static func == (left: BodyFraming, right: BodyFraming) -> Bool {
+    switch (left, right) {
+    case (.none, .none), (.chunked, .chunked), (.untilClose, .untilClose): true
+    case (.length(let left), .length(let right)): left == right
+    default: false
+    }
+  }
 }
 
 /// Tells the framing of a body from its head (RFC 9112 section 6.3).

@@ -19,7 +19,7 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   private(set) var wire: HTTP2Wire?
   let session: HTTP2Session
   /// Streams whose call runs, or whose answer is not sent whole.
-  private(set) var live: [ObjectIdentifier: HTTP2ClientStream] = [:]
+  private(set) var live: [HTTP2ClientStream] = []
   /// Streams whose input is looked at when the tick ends.
   private var waiting: [HTTP2ClientStream] = []
   /// Streams that were answered without a call, and until when the rest of their requests is dropped.
@@ -64,9 +64,9 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     wire?.receiveUnread()
   }
 
-  var calls: [Call] { live.values.compactMap(\.call) }
+  var calls: [Call] { live.compactMap(\.call) }
   var bufferCapacity: Int {
-    live.values.reduce(wire?.bufferCapacity ?? 0) { $0 + $1.stream.input.capacity + $1.stream.output.capacity }
+    live.reduce(wire?.bufferCapacity ?? 0) { $0 + $1.stream.input.capacity + $1.stream.output.capacity }
   }
 
   func scheduleFlush() { wire?.scheduleFlush() }
@@ -74,7 +74,15 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   // MARK: Streams
 
   func ended(_ stream: HTTP2ClientStream) {
-    guard live.removeValue(forKey: ObjectIdentifier(stream)) != nil, live.isEmpty else { return }
+    let place = stream.place
+    guard place >= 0, place < live.count, live[place] === stream else { return }
+    stream.place = -1
+    let last = live.removeLast()
+    if last !== stream {
+      live[place] = last
+      last.place = place
+    }
+    guard live.isEmpty else { return }
     idleSince = worker.loop.now
     arm(idleSince + worker.timeouts.idle)
   }
@@ -116,7 +124,7 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
       if now >= lingersUntil { close() } else { arm(lingersUntil) }
       return
     }
-    for stream in live.values {
+    for stream in live {
       if let next = stream.check(now) { arm(next) }
       if wire == nil { return }
     }
@@ -204,10 +212,10 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
 
   private func leaveStreams() {
     let streams = live
-    live = [:]
+    live = []
     waiting = []
     refused = []
-    for stream in streams.values { stream.connectionEnded() }
+    for stream in streams { stream.connectionEnded() }
   }
 }
 
@@ -238,7 +246,8 @@ extension HTTP2ClientConnection: HTTP2SessionDelegate {
     requests += 1
     let client = HTTP2ClientStream(connection: self, stream: stream)
     stream.owner = client
-    live[ObjectIdentifier(client)] = client
+    client.place = live.count
+    live.append(client)
     client.begin()
     let limit = worker.limits.requestsPerConnection
     if limit > 0 && requests >= limit || isPastItsAge { goAway() }

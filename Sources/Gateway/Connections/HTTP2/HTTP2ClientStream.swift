@@ -12,6 +12,8 @@ import TransportSecurity
 final class HTTP2ClientStream: ClientStream {
   let connection: HTTP2ClientConnection
   let stream: HTTP2Stream
+  /// Where its connection has it.
+  var place = -1
   private(set) var call: Call?
   private var framing = BodyFraming.none
 
@@ -329,7 +331,7 @@ extension HTTP2ClientStream: HTTP2StreamOwner {
 
   func streamDrained(_ stream: HTTP2Stream) {
     lastProgress = worker.loop.now
-    worker.recycle(&stream.output)
+    worker.recycle(stream)
     releaseReserved()
     guard wasCongested else { return }
     wasCongested = false
@@ -340,7 +342,7 @@ extension HTTP2ClientStream: HTTP2StreamOwner {
     let call = call
     self.call = nil
     dropInput()
-    worker.discard(&stream.output)
+    worker.discard(stream)
     releaseReserved()
     connection.ended(self)
     call?.clientLeft()
