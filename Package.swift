@@ -79,7 +79,7 @@ let package = Package(
     parser("RPC", ["Bytes", "HTTPModel"]),
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
-    library("Compression", ["Bytes", "CZlib", "CBrotli", "CZstd"]),
+    library("Compression", ["Bytes", "HTTPModel", "CZlib", "CBrotli", "CZstd"]),
     library("Policies"),
     library("Metrics"),
     library("TransportSecurity", ["Bytes", "COpenSSL"]),

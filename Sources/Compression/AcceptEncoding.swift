@@ -1,4 +1,5 @@
 import Bytes
+import HTTPModel
 
 /// What a caller can decompress: all Accept-Encoding values of one request (RFC 9110 section 12.5.3).
 package struct AcceptEncoding: Sendable {
@@ -53,8 +54,8 @@ package struct AcceptEncoding: Sendable {
   private mutating func addElement(_ element: Span<UInt8>) {
     var nameEnd = 0
     while nameEnd < element.count, element[nameEnd] != UInt8(ascii: ";") { nameEnd &+= 1 }
-    let name = Self.trimmed(element.extracting(0..<nameEnd))
-    guard let weight = Self.weight(element.extracting(nameEnd..<element.count)) else { return }
+    let name = HeaderList.trimmed(element.extracting(0..<nameEnd))
+    guard let weight = QualityValue.weight(element.extracting(nameEnd..<element.count)) else { return }
     if ASCII.equal(name, "*") {
       wildcard = max(wildcard ?? 0, weight)
     } else if let coding = ContentCoding(name: name) {
@@ -70,45 +71,5 @@ package struct AcceptEncoding: Sendable {
     case .br: 2
     case .zstd: 3
     }
-  }
-
-  /// The weight among parameters that begin with their semicolons: 1000 without one, nil for a malformed one.
-  private static func weight(_ parameters: Span<UInt8>) -> Int16? {
-    var weight: Int16? = 1000
-    var start = 0
-    while start < parameters.count {
-      var end = start + 1
-      while end < parameters.count, parameters[end] != UInt8(ascii: ";") { end &+= 1 }
-      let parameter = trimmed(parameters.extracting(start + 1..<end))
-      if parameter.count >= 2, parameter[0] | 0x20 == UInt8(ascii: "q"), parameter[1] == UInt8(ascii: "=") {
-        weight = thousandths(parameter.extracting(droppingFirst: 2))
-      }
-      start = end
-    }
-    return weight
-  }
-
-  /// `0`, `1`, `0.5`, `1.000`: at most three decimals, at most 1.
-  private static func thousandths(_ text: Span<UInt8>) -> Int16? {
-    guard let first = text.isEmpty ? nil : text[0], first == UInt8(ascii: "0") || first == UInt8(ascii: "1"),
-      text.count <= 5, text.count == 1 || text[1] == UInt8(ascii: ".")
-    else { return nil }
-    var value = Int16(first - 48)
-    for index in 2..<5 {
-      value *= 10
-      guard index < text.count else { continue }
-      guard ASCII.isDigit(text[index]) else { return nil }
-      value += Int16(text[index] - 48)
-    }
-    return value <= 1000 ? value : nil
-  }
-
-  @_lifetime(copy text)
-  private static func trimmed(_ text: Span<UInt8>) -> Span<UInt8> {
-    var start = 0
-    var end = text.count
-    while start < end, text[start] == 0x20 || text[start] == 0x09 { start &+= 1 }
-    while end > start, text[end &- 1] == 0x20 || text[end &- 1] == 0x09 { end &-= 1 }
-    return text.extracting(start..<end)
   }
 }

@@ -26,6 +26,11 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
   case etag
   case expect
   case forwarded
+  case grpcAcceptEncoding
+  case grpcEncoding
+  case grpcMessage
+  case grpcStatus
+  case grpcStatusDetailsBin
   case grpcTimeout
   case host
   case http2Settings
@@ -78,6 +83,11 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case .etag: "etag"
     case .expect: "expect"
     case .forwarded: "forwarded"
+    case .grpcAcceptEncoding: "grpc-accept-encoding"
+    case .grpcEncoding: "grpc-encoding"
+    case .grpcMessage: "grpc-message"
+    case .grpcStatus: "grpc-status"
+    case .grpcStatusDetailsBin: "grpc-status-details-bin"
     case .grpcTimeout: "grpc-timeout"
     case .host: "host"
     case .http2Settings: "http2-settings"
@@ -177,12 +187,14 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case (10, 0x73): (.setCookie, .other)
     case (10, 0x75): (.userAgent, .other)
     case (11, 0x63): (.contentMD5, .other)
+    case (11, 0x67): (.grpcStatus, .other)
     case (11, 0x72): (.retryAfter, .other)
     case (12, 0x63): (.contentType, .other)
-    case (12, 0x67): (.grpcTimeout, .other)
+    case (12, 0x67): (.grpcTimeout, .grpcMessage)
     case (12, 0x78): (.xRequestId, .other)
     case (13, 0x61): (.authorization, .acceptRanges)
     case (13, 0x63): (.cacheControl, .other)
+    case (13, 0x67): (.grpcEncoding, .other)
     case (13, 0x69): (.ifNoneMatch, .other)
     case (14, 0x63): (.contentLength, .other)
     case (14, 0x68): (.http2Settings, .other)
@@ -197,7 +209,9 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case (18, 0x63): (.connectTimeoutMs, .other)
     case (18, 0x70): (.proxyAuthenticate, .other)
     case (19, 0x70): (.proxyAuthorization, .other)
+    case (20, 0x67): (.grpcAcceptEncoding, .other)
     case (23, 0x63): (.connectAcceptEncoding, .other)
+    case (23, 0x67): (.grpcStatusDetailsBin, .other)
     case (24, 0x63): (.connectProtocolVersion, .connectContentEncoding)
     default: (.other, .other)
     }

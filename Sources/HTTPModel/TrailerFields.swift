@@ -22,7 +22,8 @@ package enum TrailerFields {
     case .authorization, .proxyAuthenticate, .proxyAuthorization, .wwwAuthenticate, .cookie, .setCookie: true
     case .accept, .acceptEncoding, .expect, .ifNoneMatch, .range: true
     case .contentEncoding, .contentType, .cacheControl, .date, .location, .retryAfter, .vary, .allow: true
-    case .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .grpcTimeout:
+    case .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs,
+      .grpcAcceptEncoding, .grpcEncoding, .grpcTimeout:
       true
     default: false
     }

@@ -45,6 +45,7 @@ import Testing
     #expect(service.settings.json == route.json)
     #expect(service.settings.query.ignoresUnknown == route.query.ignoresUnknown)
     #expect(service.settings.errorFormat == route.errorFormat)
+    #expect(service.settings.bodyTypes == route.bodyTypes)
     #expect(service.settings.timeout == route.timeout)
     #expect(service.settings.successStatus == route.successStatus)
     #expect(service.settings.stripPrefix == route.stripPrefix)
@@ -54,7 +55,8 @@ import Testing
     let plain = UpstreamConfiguration(name: "", position: upstream.position, protocol: .rest, endpoints: [])
     #expect(upstream.maxConnections == plain.maxConnections)
     #expect(upstream.maxIdleConnections == plain.maxIdleConnections)
-    #expect(got.upstreams.last?.codec == plain.codec)
+    #expect(got.upstreams.map(\.codec) == [.json, .proto])
+    #expect(upstream.codec == plain.codec)
     guard case .accessLog(let log)? = got.interceptors.first else { throw Missing() }
     #expect(log.format == AccessLogConfiguration().format)
     for interceptor in got.interceptors {

@@ -28,6 +28,7 @@ extension Sections {
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
   case stripPrefix = "strip_prefix"
+  case bodyTypes = "body_types"
   case successStatus = "success_status"
   /// Of a service only.
   case methods

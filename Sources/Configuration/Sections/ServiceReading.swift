@@ -73,6 +73,7 @@ extension RootReader {
     context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }
+    context.read(map[.bodyTypes], into: &settings.bodyTypes) { bodyTypes($0) }
     if let node = map[.errors], let errors = MappingReader(node, Sections.errors, context) {
       context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
     }
@@ -81,6 +82,20 @@ extension RootReader {
       context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }
     }
     return isReadable
+  }
+
+  private func bodyTypes(_ node: Node) -> [RouteSettings.BodyType]? {
+    guard let elements = context.list(node, "forms of bodies") else { return nil }
+    var types: [RouteSettings.BodyType] = []
+    for element in elements {
+      guard let type: RouteSettings.BodyType = context.word(element, "a form of bodies") else { return nil }
+      if !types.contains(type) { types.append(type) }
+    }
+    if types.isEmpty {
+      context.error(node.position, "no form of bodies is given", cure: "write `body_types: [json, protobuf]`")
+      return nil
+    }
+    return types
   }
 
   private func apply(json node: Node, to json: inout JSONSettings) {

@@ -26,11 +26,6 @@ extension RootReader {
     var result = UpstreamConfiguration(
       name: entry.key, position: entry.keyPosition, protocol: kind ?? .rest, endpoints: endpoints ?? [])
     context.read(map[.codec], into: &result.codec) { context.word($0, "a codec") }
-    if kind == .rest, map[.codec] != nil {
-      context.error(
-        map.keyPosition(.codec), "`codec` is for upstreams with `protocol: connect`",
-        cure: "leave it out; a REST upstream is sent JSON")
-    }
     context.read(map[.http], into: &result.http) { context.word($0, "an HTTP version") }
     context.read(map[.connectTimeout], into: &result.connectTimeout) { context.duration($0) }
     context.read(map[.maxIdleConnections], into: &result.maxIdleConnections) { context.integer($0, 0...100_000) }

@@ -82,6 +82,14 @@ package struct RouteSettings: Sendable {
     case connect
   }
 
+  /// `body_types:`, the forms of REST bodies.
+  package enum BodyType: String, Sendable, CaseIterable {
+    case json
+    case protobuf
+    /// `application/x-www-form-urlencoded`
+    case form
+  }
+
   /// `query:`, what becomes of parameters that the schema does not know.
   package struct Query: Sendable, Equatable {
     /// Whether unknown parameters are dropped (Default: reject).
@@ -119,6 +127,8 @@ package struct RouteSettings: Sendable {
   package var timeout: Duration = .seconds(15)
   package var json = JSONSettings()
   package var query = Query()
+  /// What REST bodies may be; answers are protobuf too where it is listed (Default: json and protobuf).
+  package var bodyTypes: [BodyType] = [.json, .protobuf]
   package var errorFormat = ErrorFormat.status
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200

@@ -23,8 +23,8 @@ package struct UpstreamConfiguration: Sendable {
   package var name: String
   package var position: SourcePosition
   package var `protocol`: BackendProtocol
-  /// What a Connect backend is sent when the message has to be encoded anyway (Default: proto).
-  package var codec: Codec = .proto
+  /// What the backend is sent when the message has to be encoded anyway (Default: proto; of a REST backend json).
+  package var codec: Codec
   /// (Default: 1.1)
   package var http = HTTPVersion.one
   package var endpoints: [EndpointConfiguration]
@@ -46,6 +46,7 @@ package struct UpstreamConfiguration: Sendable {
     self.position = position
     self.protocol = `protocol`
     self.endpoints = endpoints
+    codec = `protocol` == .rest ? .json : .proto
   }
 }
 

@@ -70,7 +70,7 @@ extension Call {
   /// Compresses an answer of our own making by what the caller accepts.
   func compress(_ answer: Answer) {
     guard answer.body.count >= Self.compressionMinimum else { return }
-    addVary(answer.fields)
+    answer.fields.vary(by: "Accept-Encoding")
     var accepted: [String] = []
     for index in head.fields.indices {
       let entry = head.fields.entry(at: index)
@@ -92,13 +92,6 @@ extension Call {
     guard small.count < answer.body.count else { return }
     swap(&answer.body, &small)
     answer.fields.append(.contentEncoding, coding.rawValue)
-  }
-
-  private func addVary(_ fields: FieldBlock) {
-    for index in fields.indices where fields.entry(at: index).name == .vary && !fields.entry(at: index).isRemoved {
-      if fields.text(at: index).lowercased().contains("accept-encoding") { return }
-    }
-    fields.append(.vary, "Accept-Encoding")
   }
 
   /// Members that the schema does not know were dropped: they are counted.

@@ -218,9 +218,10 @@ final class Call {
     guard !route.isStreaming else {
       throw RPCError(.unimplemented, "a streaming method cannot be translated between REST and RPC yet")
     }
+    let configuration = plans.snapshot.upstreams[upstream]
     backend =
       side == .rest
-      ? RESTBackend(route: route) : ConnectBackend(route: route, upstream: plans.snapshot.upstreams[upstream])
+      ? RESTBackend(route: route, upstream: configuration) : ConnectBackend(route: route, upstream: configuration)
     state = .gathering
     if case .length(let length) = requestFraming, length > worker.limits.message { throw tooLarge() }
     client?.startReceiving()

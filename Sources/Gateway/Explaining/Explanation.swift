@@ -150,9 +150,18 @@ enum Explanation {
       if passes, call.hasRequestBody { report.line("", "the body as it is") }
       return
     }
-    let isProto = upstream.protocol == .connect && upstream.codec == .proto
-    guard isProto, let readable = try? body.converted(to: .json, call) else {
-      body.withSpan { report.body(String(repairing: $0)) }
+    guard upstream.protocol == .connect, upstream.codec == .proto else {
+      // A REST backend may be sent a part of the message, or what is no message at all.
+      let isReadable = body.withSpan { UTF8Validation.isValid($0) }
+      if isReadable {
+        body.withSpan { report.body(String(repairing: $0)) }
+      } else {
+        report.body("(\(body.buffer.count) bytes)")
+      }
+      return
+    }
+    guard let readable = try? body.converted(to: .json, call) else {
+      report.body("(\(body.buffer.count) bytes)")
       return
     }
     readable.withSpan { report.body("\(String(repairing: $0))  (as protobuf, \(body.buffer.count) bytes)") }

@@ -47,3 +47,15 @@ extension ErrorFormat {
       }
   }
 }
+
+extension BodyType {
+  /// The form of bodies that a word of a route's `body_types:` means.
+  init(_ word: RouteSettings.BodyType) {
+    self =
+      switch word {
+      case .json: .json
+      case .protobuf: .protobuf
+      case .form: .form
+      }
+  }
+}

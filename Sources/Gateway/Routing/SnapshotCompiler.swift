@@ -208,6 +208,7 @@ struct SnapshotCompiler {
       var binding = BindingSettings()
       binding.ignoresUnknownQuery = settings.query.ignoresUnknown
       binding.ignoredQuery = settings.query.ignore
+      binding.bodyTypes = settings.bodyTypes.map { BodyType($0) }
       return try RESTBinding.compile(rule: rule, method: method, schema: schema, codec: codec, settings: binding)
     } catch {
       let column = error.column.map { " at column \($0)" } ?? ""

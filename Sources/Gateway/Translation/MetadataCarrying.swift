@@ -15,12 +15,12 @@ enum MetadataCarrying {
       switch entry.name {
       case .host, .accept, .acceptEncoding, .contentEncoding, .contentLength, .contentMD5, .contentType, .digest,
         .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .grpcTimeout,
-        .ifNoneMatch, .range:
+        .grpcAcceptEncoding, .grpcEncoding, .grpcMessage, .grpcStatus, .grpcStatusDetailsBin, .ifNoneMatch, .range:
         continue
       case .other where fields.withName(at: index, { Metadata.isReserved($0) }):
         continue
       default:
-        target.append(from: fields, at: index)
+        Metadata.carry(fields, at: index, to: target)
       }
     }
   }
@@ -34,7 +34,9 @@ enum MetadataCarrying {
       guard !entry.isRemoved else { continue }
       switch entry.name {
       case .acceptRanges, .contentEncoding, .contentLength, .contentMD5, .contentType, .digest, .server,
-        .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .allow:
+        .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .allow,
+        .grpcAcceptEncoding,
+        .grpcEncoding, .grpcMessage, .grpcStatus, .grpcStatusDetailsBin, .grpcTimeout:
         continue
       case .etag:
         let tag = fields.text(at: index)
@@ -44,7 +46,7 @@ enum MetadataCarrying {
         at: index, { Metadata.isReserved($0) || ASCII.equalIgnoringCase($0, "content-range") }):
         continue
       default:
-        target.append(from: fields, at: index)
+        Metadata.carry(fields, at: index, to: target)
       }
     }
   }
@@ -57,7 +59,7 @@ enum MetadataCarrying {
       switch entry.name {
       case .other where !trailers.withName(at: index, { Metadata.isReserved($0) }), .retryAfter, .etag, .location,
         .xRequestId, .via, .vary, .date:
-        target.append(from: trailers, at: index, prefix: "trailer-")
+        Metadata.carry(trailers, at: index, to: target, prefix: "trailer-")
       default: continue
       }
     }

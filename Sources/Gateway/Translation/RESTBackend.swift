@@ -9,6 +9,7 @@ import RPC
 /// The legacy service: the call becomes the request of the route's first binding.
 struct RESTBackend: Backend {
   let route: Route
+  let upstream: UpstreamConfiguration
 
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     guard let binding = route.bindings.first else {
@@ -19,14 +20,14 @@ struct RESTBackend: Backend {
     let body = Payload()
     var contentType: String?
     try message.withSpan { (wire) throws(RPCError) in
-      try binding.encodeRequest(wire, target: &target, body: &body.buffer, contentType: &contentType)
+      try binding.encodeRequest(wire, as: bodyType, target: &target, body: &body.buffer, contentType: &contentType)
     }
     request.method = HTTPMethod(binding.httpMethod == "*" ? "POST" : binding.httpMethod)
     if !route.settings.stripPrefix { request.target.append(text: route.settings.prefix) }
     request.target.append(target)
     request.isIdempotent = request.method.isIdempotent || route.type.idempotency != .unknown
     MetadataCarrying.copyRequest(call.head.fields, to: request.fields)
-    request.fields.append(.accept, "application/json")
+    request.fields.append(.accept, accepted(binding))
     request.fields.append(.acceptEncoding, "identity")
     if let contentType {
       request.fields.append(.contentType, contentType)
@@ -37,6 +38,15 @@ struct RESTBackend: Backend {
       request.body = body
     }
     request.authority.append(call.head.authority)
+  }
+
+  private var bodyType: BodyType { upstream.codec == .proto ? .protobuf : .json }
+
+  /// Answers are read by what they say that they are; this is what is asked for.
+  private func accepted(_ binding: RESTBinding) -> StaticString {
+    if binding.answersRaw { return "*/*" }
+    guard bodyType == .protobuf, binding.hasProtobufAnswer else { return "application/json" }
+    return "application/x-protobuf, application/json;q=0.5"
   }
 
   func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError) {

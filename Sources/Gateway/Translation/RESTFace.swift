@@ -42,7 +42,9 @@ struct RESTFace: Face {
     _ call: Call, _ route: Route, _ path: Span<UInt8>, _ query: Span<UInt8>, _ type: Span<UInt8>?,
     _ body: Span<UInt8>, _ unknown: inout [String], _ payload: Payload
   ) throws(RPCError) {
-    try route.bindings[number].decodeRequest(
+    let binding = route.bindings[number]
+    if !binding.answersRaw, AnswerNegotiation.form(call, binding) == nil { throw RESTBinding.notAcceptable }
+    try binding.decodeRequest(
       path: path, captures: call.captures, query: query, contentType: type, body: body, unknown: &unknown,
       into: &payload.buffer)
   }
@@ -51,25 +53,32 @@ struct RESTFace: Face {
     guard let route = call.route else { throw RPCError(.internal, "no route") }
     let message = try payload.converted(to: .proto, call)
     answer.status = route.plan.settings.successStatus
+    let binding = route.plan.bindings[number]
+    let form = binding.answersRaw ? .json : AnswerNegotiation.form(call, binding) ?? .json
     let type = try message.withSpan { (wire) throws(RPCError) in
-      try route.plan.bindings[number].encodeResponse(
-        wire, envelope: route.plan.settings.envelope, into: &answer.body)
+      try binding.encodeResponse(wire, envelope: route.plan.settings.envelope, as: form, into: &answer.body)
     }
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     answer.fields.append(.contentType, type)
     if answer.status == 204 { answer.body.removeAll() }
     if route.plan.settings.compression { call.compress(answer) }
+    if binding.speaksProtobuf, binding.hasProtobufAnswer { answer.fields.vary(by: "Accept") }
   }
 
   func encodeError(_ call: Call, _ error: RPCError, into answer: Answer) {
     answer.status = error.httpStatus ?? error.code.httpStatus
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
-    let codec = call.route?.plan.profileCodec ?? call.plans.snapshot.errorCodec
-    let format = call.route?.plan.errorFormat ?? .status
-    let type = RESTErrors.write(error, format: format, codec: codec, into: &answer.body)
-    answer.fields.append(.contentType, type)
+    switch AnswerNegotiation.errorForm(call, call.route?.plan.bindings[number]) {
+    case .protobuf(let type):
+      RESTErrors.writeProtobuf(error, into: &answer.body)
+      answer.fields.append(.contentType, type.text)
+    case .json:
+      let codec = call.route?.plan.profileCodec ?? call.plans.snapshot.errorCodec
+      let format = call.route?.plan.errorFormat ?? .status
+      answer.fields.append(.contentType, RESTErrors.write(error, format: format, codec: codec, into: &answer.body))
+    }
     for header in error.headers { answer.fields.append(header.name, header.value) }
   }
 }

@@ -61,64 +61,15 @@ extension MessageDecoder {
   private func select(
     _ field: FieldPlan, _ start: Int, _ bindings: UInt64, _ level: Int
   ) throws(Fault) -> (inner: UInt64, leaf: Int?) {
-    var inner: UInt64 = 0
-    var leaf: Int?
-    var rest = bindings
-    while rest != 0 {
-      let entry = rest.trailingZeroBitCount
-      rest &= rest &- 1
-      let path = bound[entry].fieldPath
-      guard level < path.count else { continue }
-      if path[level] == Int(field.index) {
-        if path.count == level + 1 { leaf = entry } else { inner |= 1 &<< UInt64(entry) }
-      } else if field.oneof >= 0, isSibling(path[level], field) {
-        throw Fault(.conflict, at: start, "no member of the oneof expected: the request binds another one")
-      }
+    let watch = tables.watch(bound, field, bindings, level: level)
+    guard !watch.isSibling else {
+      throw Fault(.conflict, at: start, "no member of the oneof expected: the request binds another one")
     }
-    return (inner, leaf)
-  }
-
-  /// Whether a field of the same message, by its index there, is in the same oneof.
-  private func isSibling(_ other: Int, _ field: FieldPlan) -> Bool {
-    let start = Int(tables.messages[Int(field.owner)].fieldsStart)
-    guard other >= 0, start + other < tables.fields.count else { return false }
-    return tables.fields[start + other].oneof == field.oneof
+    return (watch.inner, watch.leaf)
   }
 
   /// Appends bound values that the body lacks, missing parents whole.
   func appendBound(_ message: Int, _ bindings: UInt64, level: Int, into output: inout ByteBuffer) {
-    var rest = bindings
-    let plan = tables.messages[message]
-    while rest != 0 {
-      let entry = rest.trailingZeroBitCount
-      rest &= rest &- 1
-      let path = bound[entry].fieldPath
-      guard level < path.count else { continue }
-      if path.count == level + 1 {
-        output.append(bound[entry].wire)
-        continue
-      }
-      let index = Int(plan.fieldsStart) + path[level]
-      guard path[level] >= 0, index < Int(plan.fieldsEnd) else { continue }
-      let field = tables.fields[index]
-      guard field.sub >= 0 else { continue }
-      // All values under one parent go into one parent.
-      var together: UInt64 = 1 &<< UInt64(entry)
-      for other in bound.indices where rest & (1 &<< UInt64(other)) != 0 {
-        if bound[other].fieldPath.count > level + 1, bound[other].fieldPath[level] == path[level] {
-          together |= 1 &<< UInt64(other)
-        }
-      }
-      rest &= ~together
-      output.append(encodedTag: field.tag, length: field.tagLength)
-      if field.kind == .group {
-        appendBound(Int(field.sub), together, level: level + 1, into: &output)
-        output.append(encodedTag: field.endGroupTag, length: field.tagLength)
-      } else {
-        let start = output.beginLengthDelimited()
-        appendBound(Int(field.sub), together, level: level + 1, into: &output)
-        output.endLengthDelimited(start)
-      }
-    }
+    tables.append(bound, message, bindings, level: level, into: &output)
   }
 }

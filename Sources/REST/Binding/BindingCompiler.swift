@@ -86,6 +86,18 @@ struct BindingCompiler {
     }
   }
 
+  /// Which of the configured forms a body has: a scalar, a list and a map alone are neither protobuf nor form.
+  func findTypes(_ configured: [BodyType], _ parts: inout RESTBinding.Parts) throws(BindingError) {
+    parts.readableTypes = configured
+    guard case .field(let index) = parts.body else { return }
+    let field = schema.messages[parts.input].fields[index]
+    if !RESTBinding.holdsMessage(field) { parts.readableTypes.removeAll { $0 == .protobuf } }
+    if !RESTBinding.isOpen(field, in: schema) { parts.readableTypes.removeAll { $0 == .form } }
+    guard !parts.readableTypes.isEmpty else {
+      throw BindingError("body: \(field.name) can only be JSON, and body_types does not list json")
+    }
+  }
+
   func bindResponse(_ name: String?, _ parts: inout RESTBinding.Parts) throws(BindingError) {
     guard let name, !name.isEmpty else {
       if schema.messages[parts.output].wellKnown == .httpBody { parts.response = .raw }

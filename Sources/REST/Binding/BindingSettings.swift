@@ -4,10 +4,15 @@ package struct BindingSettings: Sendable, Hashable {
   package var ignoresUnknownQuery: Bool
   /// Names of query parameters that are dropped where they name no field, with `*` for any run of characters.
   package var ignoredQuery: [String]
+  /// The forms in which bodies are read; protobuf is written too where it is listed.
+  package var bodyTypes: [BodyType]
 
-  package init(ignoresUnknownQuery: Bool = false, ignoredQuery: [String] = []) {
+  package init(
+    ignoresUnknownQuery: Bool = false, ignoredQuery: [String] = [], bodyTypes: [BodyType] = [.json, .protobuf]
+  ) {
     self.ignoresUnknownQuery = ignoresUnknownQuery
     self.ignoredQuery = ignoredQuery
+    self.bodyTypes = bodyTypes
   }
 }
 

@@ -26,6 +26,7 @@ extension RESTBinding {
     let compiler = BindingCompiler(schema: schema, codec: codec)
     try compiler.bindVariables(&parts)
     try compiler.bindBody(rule.body, &parts)
+    try compiler.findTypes(settings.bodyTypes, &parts)
     try compiler.bindResponse(rule.responseBody, &parts)
     compiler.findMask(&parts)
     compiler.judgeReverse(method, &parts)

@@ -60,6 +60,10 @@ package final class RESTBinding: Sendable {
   let maskField: Int?
   let ignoresUnknownQuery: Bool
   let ignoredQuery: [NamePattern]
+  /// As configured.
+  let bodyTypes: [BodyType]
+  /// Those of ``bodyTypes`` that the request's body has.
+  let readableTypes: [BodyType]
 
   init(_ parts: Parts, schema: Schema, codec: JSONCodec, settings: BindingSettings) {
     template = parts.template
@@ -76,6 +80,8 @@ package final class RESTBinding: Sendable {
     maskField = parts.maskField
     ignoresUnknownQuery = settings.ignoresUnknownQuery
     ignoredQuery = settings.ignoredQuery.map(NamePattern.init)
+    bodyTypes = settings.bodyTypes
+    readableTypes = parts.readableTypes
   }
 
   /// What the request's body fills, as in the rule: `*`, or a top-level field by its proto name. Nil without a body.
@@ -99,6 +105,12 @@ package final class RESTBinding: Sendable {
     var maskField: Int?
     var reverseFault: String?
     var unsendableFields: [String] = []
+    var readableTypes: [BodyType] = []
+  }
+
+  /// Whether a field is one message, so that its bytes alone can be a body.
+  static func holdsMessage(_ field: Field) -> Bool {
+    (field.kind == .message || field.kind == .group) && field.cardinality == .singular
   }
 
   /// How a singular field's message keeps its fields: whether a dotted name may go into it.

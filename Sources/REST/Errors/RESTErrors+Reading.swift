@@ -10,7 +10,7 @@ extension RESTErrors {
   static let maximumDocument = 1 << 20
 
   /// Reads a REST backend's answer other than 2xx, in whatever shape: google.rpc.Status bare or under `error`, an RFC
-  /// 9457 problem, a Connect error, JSON with `message`, `error` or `detail`, text, or nothing.
+  /// 9457 problem, a Connect error, a google.rpc.Status in protobuf, JSON with `message`, `error` or `detail`, text, or nothing.
   ///
   /// The code is the body's where it names one, else the status's by ``StatusTable/code(ofRESTStatus:)``.
   ///
@@ -20,6 +20,9 @@ extension RESTErrors {
   ) -> RPCError {
     let log = body.isEmpty ? "" : excerpt(body)
     let byStatus = StatusTable.code(ofRESTStatus: status)
+    if let contentType, ProtobufMediaType(contentType) != nil {
+      return readProtobuf(body, status) ?? RPCError(byStatus, "HTTP status \(status)", logDetail: log)
+    }
     guard !isMarkup(contentType, body) else {
       return RPCError(byStatus, "HTTP status \(status)", logDetail: log)
     }
@@ -106,29 +109,7 @@ extension RESTErrors {
     } catch {
       return nil
     }
-    // Any: type_url = 1, value = 2.
-    let bytes = wire.span
-    var reader = WireReader(bytes)
-    var name = ""
-    var value: [UInt8] = []
-    do throws(WireError) {
-      while !reader.isAtEnd {
-        let tag = try reader.readTag()
-        switch (tag.number, tag.type) {
-        case (1, .lengthDelimited):
-          let url = String(repairing: bytes.extracting(try reader.readLengthDelimited()))
-          name = url.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-        case (2, .lengthDelimited):
-          var copy = ByteBuffer()
-          copy.append(bytes.extracting(try reader.readLengthDelimited()))
-          value = copy.bytes
-        default: try reader.skip(tag)
-        }
-      }
-    } catch {
-      return nil
-    }
-    return name.isEmpty ? nil : ErrorDetail(typeName: name, value: value)
+    return readAny(wire.span)
   }
 
   // MARK: Text

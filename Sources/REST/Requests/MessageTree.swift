@@ -11,6 +11,8 @@ struct MessageTree: ~Copyable {
     case variable(Int)
     /// The parameter's name in the query.
     case query(Range<Int>)
+    /// The parameter's name in a form.
+    case form(Range<Int>)
   }
 
   struct Step {
@@ -80,6 +82,13 @@ struct MessageTree: ~Copyable {
     taken.append(values, start..<values.count)
     values.truncate(to: start)
     return taken.bytes
+  }
+
+  /// The values that came from a form, each with the fields that lead to it.
+  func forEachFormPath(_ body: (ArraySlice<Step>) -> Void) {
+    for leaf in leaves {
+      if case .form = leaf.source { body(steps[leaf.path]) }
+    }
   }
 
   /// Whether some value lies in a top-level field.

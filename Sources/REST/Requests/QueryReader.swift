@@ -4,29 +4,62 @@ import ProtobufSchema
 import RPC
 
 extension RESTBinding {
-  /// What the name of a query parameter means.
+  /// Where parameters stand. Those of a query are named from the request message down, those of a form from what the
+  /// body is.
+  enum ParameterPlace {
+    case query
+    case form
+
+    var name: String {
+      switch self {
+      case .query: "query"
+      case .form: "form"
+      }
+    }
+
+    func source(_ range: Range<Int>) -> MessageTree.Source {
+      switch self {
+      case .query: .query(range)
+      case .form: .form(range)
+      }
+    }
+  }
+
+  /// Parameters of a form, whose size only the message's limit bounds.
+  static let maximumFormParameters = 10_000
+
+  /// What the name of a parameter means.
   private enum Meaning {
     case field(parent: Int, index: Int)
     case unknown
     case refused(String)
   }
 
-  /// Collects the values of a query (google/api/http.proto, "Query parameters").
-  func readQuery(_ query: Span<UInt8>, into tree: inout MessageTree) throws(RPCError) {
+  /// Collects the values of a query (google/api/http.proto, "Query parameters"), or of a form, which is bound as one.
+  func readQuery(
+    _ query: Span<UInt8>, in place: ParameterPlace = .query, into tree: inout MessageTree
+  ) throws(RPCError) {
     var name = ByteBuffer()
     var value = ByteBuffer()
     var start = 0
+    var count = 0
     while start < query.count {
       var end = start
       while end < query.count, query[end] != UInt8(ascii: "&") { end &+= 1 }
-      if end > start { try readParameter(query, start..<end, &name, &value, into: &tree) }
+      if end > start {
+        count &+= 1
+        guard place == .query || count <= Self.maximumFormParameters else {
+          throw RPCError.badRequest(field: "", "a form has at most \(Self.maximumFormParameters) parameters")
+        }
+        try readParameter(query, start..<end, in: place, &name, &value, into: &tree)
+      }
       start = end &+ 1
     }
   }
 
   private func readParameter(
-    _ query: Span<UInt8>, _ range: Range<Int>, _ name: inout ByteBuffer, _ value: inout ByteBuffer,
-    into tree: inout MessageTree
+    _ query: Span<UInt8>, _ range: Range<Int>, in place: ParameterPlace, _ name: inout ByteBuffer,
+    _ value: inout ByteBuffer, into tree: inout MessageTree
   ) throws(RPCError) {
     var equals = range.lowerBound
     while equals < range.upperBound, query[equals] != UInt8(ascii: "=") { equals &+= 1 }
@@ -34,9 +67,10 @@ extension RESTBinding {
     name.removeAll()
     guard PercentCoding.decode(query.extracting(spelt), as: .query, into: &name) == nil else {
       throw RPCError.badRequest(
-        field: String(repairing: query.extracting(spelt)), "a malformed escape in the name of a query parameter")
+        field: String(repairing: query.extracting(spelt)), "a malformed escape in the name of a \(place.name) parameter"
+      )
     }
-    switch meaning(of: name.span, in: &tree) {
+    switch meaning(of: name.span, in: place, &tree) {
     case .field(let parent, let index):
       value.removeAll()
       let text = query.extracting(min(equals + 1, range.upperBound)..<range.upperBound)
@@ -49,12 +83,12 @@ extension RESTBinding {
       } catch {
         throw RPCError.badRequest(field: String(repairing: name.span), error.reason)
       }
-      tree.add(valueFrom: start, source: .query(spelt))
+      tree.add(valueFrom: start, source: place.source(spelt))
     case .unknown:
       if ignoresUnknownQuery || ignores(name.span) { return }
       let reason =
-        body == .whole || body == .rawWhole
-        ? "unknown query parameter; all fields of this route are in the body" : "unknown query parameter"
+        place == .query && (body == .whole || body == .rawWhole)
+        ? "unknown query parameter; all fields of this route are in the body" : "unknown \(place.name) parameter"
       throw RPCError.badRequest(field: String(repairing: name.span), reason)
     case .refused(let reason):
       if ignores(name.span) { return }
@@ -68,10 +102,18 @@ extension RESTBinding {
   }
 
   /// Follows a dotted name through the messages; the tree's open path is then the field's.
-  private func meaning(of name: Span<UInt8>, in tree: inout MessageTree) -> Meaning {
-    if body == .whole || body == .rawWhole { return .unknown }
+  private func meaning(of name: Span<UInt8>, in place: ParameterPlace, _ tree: inout MessageTree) -> Meaning {
     tree.beginPath()
     var message = input
+    switch place {
+    case .query: if body == .whole || body == .rawWhole { return .unknown }
+    case .form:
+      if let index = body.field {
+        let field = schema.messages[input].fields[index]
+        tree.descend(to: index, number: field.number)
+        message = field.messageIndex
+      }
+    }
     var start = 0
     while true {
       var end = start
@@ -79,19 +121,21 @@ extension RESTBinding {
       let type = schema.messages[message]
       guard let index = Self.fieldIndex(name.extracting(start..<end), in: type) else { return .unknown }
       let field = type.fields[index]
-      if start == 0, index == body.field { return .refused("this field is in the body, not in the query") }
-      if field.cardinality == .map { return .refused("a map cannot come from a query") }
+      if place == .query, start == 0, index == body.field {
+        return .refused("this field is in the body, not in the query")
+      }
+      if field.cardinality == .map { return .refused("a map cannot come from a \(place.name)") }
       tree.descend(to: index, number: field.number)
       if end == name.count {
         if codec.isTextual(message: message, field: index) { return .field(parent: message, index: index) }
         return field.cardinality == .repeated
-          ? .refused("a repeated message cannot come from a query")
-          : .refused("a message cannot come from a query, only its fields can")
+          ? .refused("a repeated message cannot come from a \(place.name)")
+          : .refused("a message cannot come from a \(place.name), only its fields can")
       }
       guard Self.isOpen(field, in: schema) else {
         return field.cardinality == .repeated && field.messageIndex >= 0
-          ? .refused("fields of a repeated message cannot come from a query")
-          : .refused("\(field.jsonName) has no fields that a query could name")
+          ? .refused("fields of a repeated message cannot come from a \(place.name)")
+          : .refused("\(field.jsonName) has no fields that a \(place.name) could name")
       }
       message = field.messageIndex
       start = end &+ 1

@@ -12,32 +12,43 @@ extension RESTBinding {
   ///   - contentType: the field's value; nil when there is none.
   ///   - unknown: gets the paths of JSON members that were dropped.
   ///   - wire: the message's bytes are appended; after an error it may hold a part of them.
-  /// - Throws: `invalid_argument` naming the field; with status 415 for a body that is no JSON.
+  /// - Throws: `invalid_argument` naming the field; with status 415 for a body in a form that the route does not read.
   package func decodeRequest(
     path: Span<UInt8>, captures: [Range<Int>], query: Span<UInt8>, contentType: Span<UInt8>?, body content: Span<UInt8>,
     unknown: inout [String], into wire: inout ByteBuffer
   ) throws(RPCError) {
+    let type = try bodyType(contentType, isEmpty: content.isEmpty)
     var tree = MessageTree(schema, message: input)
-    let bound = try readPath(path, captures, boundInBody: !content.isEmpty, into: &tree)
+    // A form is parameters, as the path and the query are: they meet in the tree.
+    let bound = try readPath(path, captures, boundInBody: type == .json || type == .protobuf, into: &tree)
     try readQuery(query, into: &tree)
     switch body {
     case .none:
       if !content.isEmpty { throw RPCError.badRequest(field: "", "this route takes no body") }
       try write(&tree, query, into: &wire)
     case .whole:
-      if content.isEmpty {
-        try write(&tree, query, into: &wire)
-      } else {
-        try requireJSON(contentType)
+      switch type {
+      case nil: try write(&tree, query, into: &wire)
+      case .form: try decodeForm(content, query, tree: &tree, into: &wire)
+      case .json, .protobuf:
         var outcome = DecodingOutcome()
         do throws(JSONError) {
-          try codec.decode(content, message: input, bound: bound, outcome: &outcome, into: &wire)
-        } catch { throw Self.refusal(error) }
+          if type == .json {
+            try codec.decode(content, message: input, bound: bound, outcome: &outcome, into: &wire)
+          } else {
+            try codec.check(content, message: input, bound: bound, outcome: &outcome, into: &wire)
+          }
+        } catch { throw Self.refusal(error, of: type) }
         unknown += outcome.unknownFields
       }
     case .field(let field):
-      try decodeBodyField(
-        field, content, contentType, bound: bound, query, unknown: &unknown, tree: &tree, into: &wire)
+      switch type {
+      case nil: try write(&tree, query, into: &wire)
+      case .form: try decodeForm(content, query, tree: &tree, into: &wire)
+      case .json, .protobuf:
+        try decodeBodyField(
+          field, content, type, bound: bound, query, unknown: &unknown, tree: &tree, into: &wire)
+      }
     case .rawWhole:
       try write(&tree, query, into: &wire)
       try HTTPBody.write(contentType, content, into: &wire)
@@ -113,11 +124,9 @@ extension RESTBinding {
   // MARK: Body
 
   private func decodeBodyField(
-    _ field: Int, _ content: Span<UInt8>, _ contentType: Span<UInt8>?, bound: [BoundField], _ query: Span<UInt8>,
+    _ field: Int, _ content: Span<UInt8>, _ type: BodyType?, bound: [BoundField], _ query: Span<UInt8>,
     unknown: inout [String], tree: inout MessageTree, into wire: inout ByteBuffer
   ) throws(RPCError) {
-    guard !content.isEmpty else { return try write(&tree, query, into: &wire) }
-    try requireJSON(contentType)
     var collectsMask = false
     if let maskField, !tree.holds(field: maskField) { collectsMask = true }
     var outcome = DecodingOutcome(collectsMask: collectsMask)
@@ -125,48 +134,82 @@ extension RESTBinding {
     try write(&tree, query, only: 1...number, into: &wire)
     let start = wire.count
     do throws(JSONError) {
-      try codec.decodeField(content, message: input, field: field, bound: bound, outcome: &outcome, into: &wire)
-    } catch { throw Self.refusal(error) }
+      if type == .json {
+        try codec.decodeField(content, message: input, field: field, bound: bound, outcome: &outcome, into: &wire)
+      } else {
+        try codec.checkField(content, message: input, field: field, bound: bound, outcome: &outcome, into: &wire)
+      }
+    } catch { throw Self.refusal(error, of: type) }
     unknown += outcome.unknownFields
     // `null` leaves the field unset.
     if wire.count > start, let sibling = tree.sibling(of: field) { throw bodyConflict(field, sibling, query) }
-    if collectsMask, let maskField {
-      wire.append(tag: UInt32(bitPattern: schema.messages[input].fields[maskField].number), .lengthDelimited)
-      let mask = wire.beginLengthDelimited()
-      for path in outcome.maskPaths {
-        wire.append(tag: 1, .lengthDelimited)
-        wire.append(varint: UInt64(path.utf8.count))
-        wire.append(text: path)
-      }
-      wire.endLengthDelimited(mask)
-    }
+    if collectsMask, let maskField { writeMask(maskField, outcome.maskPaths, into: &wire) }
     try write(&tree, query, only: number...Int32.max, into: &wire)
   }
 
-  private func requireJSON(_ contentType: Span<UInt8>?) throws(RPCError) {
-    guard let contentType, !MediaType.isJSON(contentType) else { return }
-    throw RPCError(
-      .invalidArgument, "this route reads application/json", httpStatus: 415,
-      headers: [(name: httpMethod == "PATCH" ? "accept-patch" : "accept-post", value: "application/json")])
+  /// The parameters of a form, beside those of path and query.
+  private func decodeForm(
+    _ form: Span<UInt8>, _ query: Span<UInt8>, tree: inout MessageTree, into wire: inout ByteBuffer
+  ) throws(RPCError) {
+    try readQuery(form, in: .form, into: &tree)
+    if let maskField, let field = body.field, !tree.holds(field: maskField) {
+      let mask = formMask(tree, schema.messages[input].fields[field].messageIndex)
+      let start = tree.values.count
+      writeMask(maskField, mask, into: &tree.values)
+      tree.beginPath()
+      tree.descend(to: maskField, number: schema.messages[input].fields[maskField].number)
+      tree.add(valueFrom: start, source: .form(0..<0))
+    }
+    try write(&tree, query, form, into: &wire)
+  }
+
+  /// One path for each field that the form names.
+  private func formMask(_ tree: borrowing MessageTree, _ message: Int) -> [String] {
+    var paths: [String] = []
+    var known: Set<String> = []
+    tree.forEachFormPath { steps in
+      var names: [String] = []
+      var owner = message
+      for step in steps.dropFirst() {
+        let field = schema.messages[owner].fields[step.field]
+        names.append(field.name)
+        owner = field.messageIndex
+      }
+      let path = names.joined(separator: ".")
+      if known.insert(path).inserted { paths.append(path) }
+    }
+    return paths
+  }
+
+  private func writeMask(_ field: Int, _ paths: [String], into wire: inout ByteBuffer) {
+    wire.append(tag: UInt32(bitPattern: schema.messages[input].fields[field].number), .lengthDelimited)
+    let mask = wire.beginLengthDelimited()
+    for path in paths {
+      wire.append(tag: 1, .lengthDelimited)
+      wire.append(varint: UInt64(path.utf8.count))
+      wire.append(text: path)
+    }
+    wire.endLengthDelimited(mask)
   }
 
   // MARK: Refusals
 
-  private static func refusal(_ error: JSONError) -> RPCError {
-    // Without a path only the offset says where.
-    let reason = error.path.isEmpty ? "\(error.reason) (at byte \(error.offset) of the body)" : error.reason
+  private static func refusal(_ error: JSONError, of type: BodyType?) -> RPCError {
+    // Without a path only the offset says where; in what nobody reads the path alone does not help.
+    let reason =
+      error.path.isEmpty || type == .protobuf ? "\(error.reason) (at byte \(error.offset) of the body)" : error.reason
     return RPCError.badRequest(field: error.path, reason)
   }
 
   private func write(
-    _ tree: inout MessageTree, _ query: Span<UInt8>, only numbers: ClosedRange<Int32> = 1...Int32.max,
-    into wire: inout ByteBuffer
+    _ tree: inout MessageTree, _ query: Span<UInt8>, _ form: Span<UInt8> = Span(),
+    only numbers: ClosedRange<Int32> = 1...Int32.max, into wire: inout ByteBuffer
   ) throws(RPCError) {
     do throws(MessageTree.Conflict) {
       try tree.write(numbers, into: &wire)
     } catch {
-      let first = name(of: error.first, query)
-      let second = name(of: error.second, query)
+      let first = name(of: error.first, query, form)
+      let second = name(of: error.second, query, form)
       switch error.kind {
       case .repeated: throw RPCError.badRequest(field: second, "given twice")
       case .oneof: throw RPCError.badRequest(field: second, "cannot be set beside \(first): only one of them can")
@@ -181,13 +224,19 @@ extension RESTBinding {
       field: name(of: sibling, query), "cannot be set beside \(body), which is the body: only one of them can")
   }
 
-  private func name(of source: MessageTree.Source, _ query: Span<UInt8>) -> String {
+  private func name(
+    of source: MessageTree.Source, _ query: Span<UInt8>, _ form: Span<UInt8> = Span()
+  ) -> String {
     switch source {
     case .variable(let index): return variables[index].name
-    case .query(let range):
-      var decoded = ByteBuffer()
-      _ = PercentCoding.decode(query.extracting(range), as: .query, into: &decoded)
-      return String(repairing: decoded.span)
+    case .query(let range): return Self.parameterName(query, range)
+    case .form(let range): return Self.parameterName(form, range)
     }
+  }
+
+  private static func parameterName(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
+    var decoded = ByteBuffer()
+    _ = PercentCoding.decode(text.extracting(range), as: .query, into: &decoded)
+    return String(repairing: decoded.span)
   }
 }

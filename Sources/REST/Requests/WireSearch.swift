@@ -55,4 +55,27 @@ enum WireSearch {
       }
     }
   }
+
+  /// The parts of a top-level field that holds a message, in their order: together they are its bytes. None when it is
+  /// unset, or a sibling in its oneof came after it.
+  static func parts(
+    of field: Int, of message: Int, in schema: Schema, _ wire: Span<UInt8>
+  ) throws(WireError) -> [Range<Int>] {
+    let fields = schema.messages[message].fields
+    let wanted = fields[field]
+    var parts: [Range<Int>] = []
+    var reader = WireReader(wire)
+    while !reader.isAtEnd {
+      let tag = try reader.readTag()
+      let content = try payload(&reader, tag)
+      if tag.number == UInt32(bitPattern: wanted.number) {
+        if tag.type == wireType(of: wanted.kind) { parts.append(content) }
+      } else if !parts.isEmpty, wanted.oneofIndex >= 0,
+        fields.contains(where: { $0.oneofIndex == wanted.oneofIndex && UInt32(bitPattern: $0.number) == tag.number })
+      {
+        parts.removeAll()
+      }
+    }
+    return parts
+  }
 }

@@ -10,19 +10,27 @@ extension RESTBinding {
   ///
   /// - Parameters:
   ///   - wire: the response message.
-  ///   - envelope: the member to wrap the JSON in; raw bodies are never wrapped.
+  ///   - envelope: the member to wrap the JSON in; nothing else is ever wrapped.
+  ///   - form: protobuf only where ``hasProtobufAnswer`` says that there is one.
   /// - Returns: the content type.
   /// - Throws: `internal` for a message that has no JSON.
   package func encodeResponse(
-    _ wire: Span<UInt8>, envelope: String?, into content: inout ByteBuffer
+    _ wire: Span<UInt8>, envelope: String?, as form: AnswerForm = .json, into content: inout ByteBuffer
   ) throws(RPCError) -> String {
     switch response {
-    case .raw: return try raw(wire, 0..<wire.count, into: &content)
+    case .raw:
+      do throws(RPCError) {
+        return try writeRaw(wire, 0..<wire.count, into: &content)
+      } catch { throw Self.asUpstreamFault(error) }
     case .rawField(let field):
       do throws(RPCError) {
-        return try raw(wire, try find(field, in: output, wire) ?? 0..<0, into: &content)
+        return try writeRaw(wire, field: field, of: output, into: &content) ?? "application/octet-stream"
       } catch { throw Self.asUpstreamFault(error) }
     case .message, .field: break
+    }
+    if case .protobuf(let type) = form {
+      try encodeProtobuf(wire, into: &content)
+      return "\(type.text)"
     }
     if let envelope {
       content.append("{")
@@ -42,10 +50,11 @@ extension RESTBinding {
     return "application/json"
   }
 
-  private func raw(
-    _ wire: Span<UInt8>, _ range: Range<Int>, into content: inout ByteBuffer
-  ) throws(RPCError) -> String {
-    do throws(RPCError) { return try writeRaw(wire, range, into: &content) } catch { throw Self.asUpstreamFault(error) }
+  private func encodeProtobuf(_ wire: Span<UInt8>, into content: inout ByteBuffer) throws(RPCError) {
+    guard case .field(let field) = response else { return content.append(wire) }
+    do throws(RPCError) {
+      _ = try merge(field, of: output, wire, into: &content)
+    } catch { throw Self.asUpstreamFault(error) }
   }
 
   private static func asUpstreamFault(_ error: RPCError) -> RPCError {
@@ -57,7 +66,7 @@ extension RESTBinding {
   /// Makes the response message of a REST backend's 2xx answer.
   ///
   /// - Parameters:
-  ///   - contentType: nil when the answer has none: it is then read as JSON.
+  ///   - contentType: nil when the answer has none: it is then read as JSON. Protobuf is read wherever it says so.
   ///   - envelope: the member that wraps the JSON; its absence is a fault, `null` in it is an empty message.
   ///   - unknown: gets the paths of JSON members that were dropped.
   ///   - wire: the message's bytes are appended; after an error it may hold a part of them.
@@ -77,14 +86,29 @@ extension RESTBinding {
       try HTTPBody.write(contentType, content, into: &wire)
       wire.endLengthDelimited(start)
     case .message, .field:
-      if isBodyless || content.isEmpty { return }
+      if isBodyless { return }
+      if let contentType, ProtobufMediaType(contentType) != nil { return try decodeProtobuf(content, into: &wire) }
+      if content.isEmpty { return }
       if let contentType, !MediaType.isJSON(contentType) {
         throw RPCError(
-          .internal, "the backend's answer is no JSON",
+          .internal, "the backend's answer is neither JSON nor protobuf",
           logDetail: "content-type \(String(repairing: contentType)), status \(status)")
       }
       let range = try unwrap(content, envelope)
       try decodeJSON(content.extracting(range), unknown: &unknown, into: &wire)
+    }
+  }
+
+  private func decodeProtobuf(_ content: Span<UInt8>, into wire: inout ByteBuffer) throws(RPCError) {
+    var outcome = DecodingOutcome()
+    do throws(JSONError) {
+      if case .field(let field) = response {
+        try codec.checkField(content, message: output, field: field, outcome: &outcome, into: &wire)
+      } else {
+        try codec.check(content, message: output, outcome: &outcome, into: &wire)
+      }
+    } catch {
+      throw RPCError(.internal, "the backend's answer does not fit its type", logDetail: error.message)
     }
   }
 

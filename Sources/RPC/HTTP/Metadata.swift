@@ -1,11 +1,16 @@
-package import Bytes
+import Bytes
 package import HTTPModel
 
-/// The rules of Connect for the fields that carry metadata.
+/// The rules of Connect and gRPC for the fields that carry metadata.
 package enum Metadata {
-  /// Whether a name belongs to the protocol (`connect-…`, `trailer-connect-…`) and is never an application's.
+  /// Whether a name belongs to a protocol (`connect-…`, `trailer-connect-…`, what gRPC reads itself) and is never an
+  /// application's.
   package static func isReserved(_ name: Span<UInt8>) -> Bool {
-    MediaType.begins(name, "connect-") || MediaType.begins(name, "trailer-connect-")
+    if MediaType.begins(name, "connect-") || MediaType.begins(name, "trailer-connect-") { return true }
+    switch FieldName(name) {
+    case .grpcAcceptEncoding, .grpcEncoding, .grpcMessage, .grpcStatus, .grpcStatusDetailsBin, .grpcTimeout: return true
+    default: return ASCII.equalIgnoringCase(name, "grpc-message-type")
+    }
   }
 
   /// Whether a name may not stand in trailers: framing, routing, credentials, cookies, and what says how to read
@@ -46,30 +51,5 @@ package enum Metadata {
       let isFit = trailers.withName(at: index) { !isReserved($0) && !isForbiddenInTrailers($0) }
       if isFit { fields.append(from: trailers, at: index, prefix: "trailer-") }
     }
-  }
-
-  /// Whether a field of this name carries base64.
-  package static func isBinary(_ name: Span<UInt8>) -> Bool {
-    name.count > 4 && ASCII.equalIgnoringCase(name.extracting(last: 4), "-bin")
-  }
-
-  /// Appends a binary value as the protocol writes it: standard alphabet, no padding, several values with a comma.
-  ///
-  /// - Returns: false when a part of the value is no base64 in either alphabet; nothing is appended then.
-  package static func normalizeBinary(_ value: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
-    var normal = ByteBuffer()
-    var start = 0
-    while start <= value.count {
-      var end = start
-      while end < value.count, value[end] != UInt8(ascii: ",") { end &+= 1 }
-      let part = value.extracting(start..<end)
-      var decoded = ByteBuffer()
-      guard Base64.decode(part.extracting(MediaType.essence(part)), into: &decoded) else { return false }
-      if start > 0 { normal.append(UInt8(ascii: ",")) }
-      Base64.encode(decoded.span, into: &normal, padded: false)
-      start = end &+ 1
-    }
-    output.append(normal.span)
-    return true
   }
 }

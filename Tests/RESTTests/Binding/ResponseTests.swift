@@ -95,7 +95,7 @@ struct ResponseTests {
     #expect(try read(whole, "ignored", "p.Parcel", status: 204, type: "text/html") == "{}")
     #expect(
       try read(whole, "<html>", "p.Parcel", type: "text/html").hasPrefix(
-        "500 internal the backend's answer is no JSON |"))
+        "500 internal the backend's answer is neither JSON nor protobuf |"))
     #expect(try read(whole, "[1]", "p.Parcel").hasPrefix("500 internal the backend's answer does not fit its type |"))
     #expect(try read(whole, #"{"id":5}"#, "p.Parcel").contains("| id: "))
     #expect(try read(tags("tags"), #"["x","y"]"#, "p.TagsMsg") == #"{"tags":["x","y"]}"#)

@@ -3,58 +3,20 @@ import HTTPModel
 import RPC
 import Testing
 
-@Suite("Timeouts and versions")
-struct HeaderTests {
-  private func timeout(_ values: String...) throws(RPCError) -> Int? {
-    let fields = FieldBlock()
-    for value in values { fields.append("Connect-Timeout-Ms", value) }
-    return try ConnectTimeout.milliseconds(fields)
-  }
-
-  @Test func timeouts() throws {
-    #expect(try ConnectTimeout.milliseconds(FieldBlock()) == nil)
-    #expect(try timeout("0") == 0)
-    #expect(try timeout("250") == 250)
-    #expect(try timeout("0000000250") == 250)
-    #expect(try timeout("9999999999") == 9_999_999_999)
-  }
-
-  @Test(arguments: ["", "10000000000", "00000000001", "-1", "+1", "1.5", "1s", " 1", "0x10", "abc", "1,2"])
-  func badTimeouts(value: String) {
-    #expect(refusal { () throws(RPCError) in try timeout(value) }?.code == .invalidArgument)
-  }
-
-  @Test func twoTimeouts() {
-    #expect(refusal { () throws(RPCError) in try timeout("5", "5") }?.code == .invalidArgument)
-  }
-
-  @Test(arguments: [(5, "5"), (0, "0"), (-3, "0"), (Int.max, "9999999999")])
-  func writtenTimeout(milliseconds: Int, expected: String) {
-    let fields = FieldBlock()
-    ConnectTimeout.append(milliseconds: milliseconds, to: fields)
-    #expect(lines(fields) == ["connect-timeout-ms: \(expected)"])
-  }
-
-  @Test func versions() throws {
-    try ConnectVersion.check(FieldBlock())
-    try ConnectVersion.check(block([("Connect-Protocol-Version", "1")]))
-    for value in ["0", "2", "", "1.0", "v1"] {
-      let fields = block([("connect-protocol-version", value)])
-      #expect(refusal { () throws(RPCError) in try ConnectVersion.check(fields) }?.code == .invalidArgument)
-    }
-  }
-}
-
 @Suite("Metadata")
 struct MetadataTests {
   private func isReserved(_ name: String) -> Bool { Metadata.isReserved(bytes(name).span) }
   private func isBinary(_ name: String) -> Bool { Metadata.isBinary(bytes(name).span) }
 
   @Test func reservedNames() {
-    for name in ["connect-timeout-ms", "Connect-Foo", "trailer-connect-x", "TRAILER-CONNECT-X"] {
+    for name in [
+      "connect-timeout-ms", "Connect-Foo", "trailer-connect-x", "TRAILER-CONNECT-X", "grpc-status",
+      "Grpc-Message", "grpc-status-details-bin", "grpc-encoding", "grpc-accept-encoding", "grpc-timeout",
+      "grpc-message-type",
+    ] {
       #expect(isReserved(name))
     }
-    for name in ["connection", "connect", "x-connect-y", "trailer-x", "trailer"] {
+    for name in ["connection", "connect", "x-connect-y", "trailer-x", "trailer", "grpc-trace-bin", "grpc-x"] {
       #expect(!isReserved(name))
     }
   }
@@ -108,5 +70,25 @@ struct MetadataTests {
     let written = text { isValid = Metadata.normalizeBinary(bytes(value).span, into: &$0) }
     #expect(!isValid)
     #expect(written == "")
+  }
+
+  private func carried(_ name: String, _ value: String, prefix: StaticString = "") -> [String] {
+    let target = FieldBlock()
+    Metadata.carry(block([(name, value)]), at: 0, to: target, prefix: prefix)
+    return lines(target)
+  }
+
+  @Test func carriedBetweenDialects() {
+    #expect(carried("x-a", "AQ==, AQ") == ["x-a: AQ==, AQ"])
+    #expect(carried("x-a", "1", prefix: "trailer-") == ["trailer-x-a: 1"])
+    #expect(carried("x-a-bin", "AQI") == ["x-a-bin: AQI"])
+    #expect(carried("X-A-Bin", "AQI=") == ["X-A-Bin: AQI"])
+    #expect(carried("x-a-bin", "-_-_") == ["x-a-bin: +/+/"])
+    #expect(carried("x-a-bin", "AQI=, AQ==,AQID") == ["x-a-bin: AQI", "x-a-bin: AQ", "x-a-bin: AQID"])
+    #expect(carried("x-a-bin", "AQ==", prefix: "trailer-") == ["trailer-x-a-bin: AQ"])
+    #expect(carried("x-a-bin", "") == ["x-a-bin: "])
+    // What is no base64 is for the peer to judge.
+    #expect(carried("x-a-bin", "A*") == ["x-a-bin: A*"])
+    #expect(carried("x-a-bin", "AQ==,*") == ["x-a-bin: AQ==,*"])
   }
 }

@@ -1,8 +1,10 @@
 package import Bytes
+import HTTPModel
 
-/// Watches the bytes of a Connect stream's response that passes untouched, to know how the call ended.
+/// Watches the bytes of a response that passes untouched, to know how the call ended.
 ///
-/// It keeps no message: only a half head and, up to a limit, the end of stream.
+/// It keeps no message: only a half head and, up to a limit, the end of stream. How a gRPC response ended stands in
+/// HTTP trailers; here its body is only counted and checked to be whole.
 package struct StreamTap {
   /// Decompresses an end of stream; false when it cannot.
   package typealias Decompression = (_ compressed: Span<UInt8>, _ output: inout ByteBuffer) -> Bool
@@ -15,10 +17,13 @@ package struct StreamTap {
   package private(set) var isEndUnreadable = false
 
   /// Whether the end of stream has come whole, so that nothing of the answer is missing.
-  package var isComplete: Bool { hasEnded && remaining == 0 && !isBroken }
+  package var isComplete: Bool { (hasEnded || endsOutside) && remaining == 0 && head.isEmpty && !isBroken }
 
+  private let dialect: EnvelopeDialect
   private let maximumEnd: Int
   private let decompress: Decompression?
+  /// Whether no envelope ends the response.
+  private var endsOutside: Bool { dialect.endFlag == 0 }
   private var head: [UInt8] = []
   private var remaining = 0
   private var ending: EnvelopeHead?
@@ -29,7 +34,11 @@ package struct StreamTap {
   /// - Parameters:
   ///   - maximumEnd: bytes of an end of stream beyond which it is not kept.
   ///   - decompress: for ends of the coding that the response's head named.
-  package init(maximumEnd: Int = 65_536, decompress: Decompression? = nil) {
+  package init(
+    dialect: EnvelopeDialect = .connect, maximumEnd: Int = EnvelopeReader.maximumEnd,
+    decompress: Decompression? = nil
+  ) {
+    self.dialect = dialect
     self.maximumEnd = maximumEnd
     self.decompress = decompress
     head.reserveCapacity(EnvelopeHead.size)
@@ -59,7 +68,7 @@ package struct StreamTap {
 
   /// The body is complete.
   package mutating func ended() {
-    if isBroken || (hasEnded && remaining == 0) { return }
+    if isBroken || isComplete { return }
     breaks(remaining > 0 || !head.isEmpty ? "the stream ended inside an envelope" : "the stream has no end of stream")
   }
 
@@ -68,11 +77,11 @@ package struct StreamTap {
     remaining = head.dropFirst().reduce(0) { $0 << 8 | Int($1) }
     head.removeAll(keepingCapacity: true)
     let envelope = EnvelopeHead(flags: flags, length: remaining)
-    guard flags & ~(EnvelopeHead.compressed | EnvelopeHead.endOfStream) == 0 else {
+    guard flags & ~(EnvelopeHead.compressed | dialect.endFlag) == 0 else {
       breaks("an envelope has flags \(flags)")
       return
     }
-    if envelope.isEndOfStream {
+    if envelope.isEnd(in: dialect) {
       ending = envelope
       hasEnded = true
       isEndUnreadable = envelope.length > maximumEnd
@@ -90,11 +99,27 @@ package struct StreamTap {
         isEndUnreadable = true
         return
       }
-      error = ConnectEndOfStream.read(plain.span).error
+      error = reading(plain.span)
     } else {
-      error = ConnectEndOfStream.read(end.span).error
+      error = reading(end.span)
     }
     end = []
+  }
+
+  /// What the end of a response says.
+  private func reading(_ end: Span<UInt8>) -> RPCError? {
+    guard dialect == .grpcWeb else { return ConnectEndOfStream.read(end).error }
+    let trailers = FieldBlock()
+    do throws(RPCError) {
+      try GRPCWebTrailers.read(end, into: trailers)
+    } catch {
+      return error
+    }
+    switch GRPCStatus.read(trailers) {
+    case .ok: return nil
+    case .error(let error): return error
+    case .absent: return RPCError(.unknown, "the trailers have no grpc-status")
+    }
   }
 
   private mutating func breaks(_ reason: String) {

@@ -6,8 +6,11 @@ package enum ProcedureRequest: Equatable, Sendable {
   case connectUnary(MessageCodec)
   case connectGet
   case connectStreaming(MessageCodec)
-  case grpc
-  case grpcWeb
+  /// A codec that the gateway does not know is nil: its token stays in the head, and such messages pass untouched or
+  /// not at all.
+  case grpc(codec: MessageCodec?)
+  /// As `grpc`; `isText`: both bodies are base64, see ``GRPCWebText``.
+  case grpcWeb(codec: MessageCodec?, isText: Bool)
   /// Answer with ``RPCError/unsupportedMediaType(_:accepted:)``.
   case unsupportedMediaType
   /// Answer with ``RPCError/methodNotAllowed(allowsGet:)``.
@@ -36,14 +39,8 @@ package enum ProcedureRequest: Equatable, Sendable {
     if ASCII.equalIgnoringCase(type, "application/json") { return .connectUnary(.json) }
     if ASCII.equalIgnoringCase(type, "application/connect+proto") { return .connectStreaming(.proto) }
     if ASCII.equalIgnoringCase(type, "application/connect+json") { return .connectStreaming(.json) }
-    if names(type, "application/grpc-web-text") || names(type, "application/grpc-web") { return .grpcWeb }
-    return names(type, "application/grpc") ? .grpc : .unsupportedMediaType
-  }
-
-  /// Whether a type is this one, bare or with `+codec`.
-  private static func names(_ type: Span<UInt8>, _ name: StaticString) -> Bool {
-    guard MediaType.begins(type, name) else { return false }
-    return type.count == name.utf8CodeUnitCount || type[name.utf8CodeUnitCount] == UInt8(ascii: "+")
+    guard let parts = GRPCContentType.parts(type) else { return .unsupportedMediaType }
+    return parts.isWeb ? .grpcWeb(codec: parts.codec, isText: parts.isText) : .grpc(codec: parts.codec)
   }
 
   /// Whether the framing fields, where they are still there, promise a body.

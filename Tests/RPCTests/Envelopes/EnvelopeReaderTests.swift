@@ -18,9 +18,11 @@ struct EnvelopeReaderTests {
 
   /// Feeds a stream in pieces.
   private func read(
-    _ pieces: [ArraySlice<UInt8>], maximum: Int = 1_000, _ direction: EnvelopeReader.Direction = .response
+    _ pieces: [ArraySlice<UInt8>], maximum: Int = 1_000, _ direction: EnvelopeReader.Direction = .response,
+    dialect: EnvelopeDialect = .connect, hasCoding: Bool = true
   ) throws(RPCError) -> [Message] {
-    var reader = EnvelopeReader(maximumMessage: maximum, direction: direction)
+    var reader = EnvelopeReader(
+      maximumMessage: maximum, dialect: dialect, direction: direction, hasCoding: hasCoding)
     var input = ByteBuffer()
     var messages: [Message] = []
     var open: Message?
@@ -41,6 +43,7 @@ struct EnvelopeReaderTests {
       }
     }
     try reader.inputClosed(leftover: input.count)
+    #expect(reader.messages == messages.count - (reader.hasEnded ? 1 : 0))
     return messages
   }
 
@@ -101,91 +104,79 @@ struct EnvelopeReaderTests {
     let huge: [UInt8] = [0, 0xFF, 0xFF, 0xFF, 0xFF]
     #expect(refusal { () throws(RPCError) in try read([huge[...]]) }?.code == .resourceExhausted)
   }
-}
 
-@Suite("Tap of a passing stream")
-struct StreamTapTests {
-  private func envelope(_ flags: UInt8, _ payload: String) -> [UInt8] {
-    let payload = bytes(payload)
-    return [flags, 0, 0, UInt8(payload.count >> 8), UInt8(payload.count & 255)] + payload
-  }
-
-  private func tap(_ pieces: [ArraySlice<UInt8>], maximumEnd: Int = 65_536) -> StreamTap {
-    var tap = StreamTap(maximumEnd: maximumEnd)
-    for piece in pieces { tap.observe(Array(piece).span) }
-    tap.ended()
-    return tap
-  }
-
-  private var failed: [UInt8] {
-    envelope(0, "first") + envelope(0, "") + envelope(1, String(repeating: "x", count: 400))
-      + envelope(2, #"{"error":{"code":"data_loss","message":"half"}}"#)
-  }
-
-  @Test func everyCutInTwo() {
-    for cut in 0...failed.count {
-      let tap = tap([failed[..<cut], failed[cut...]])
-      #expect(tap.messages == 3)
-      #expect(tap.error?.code == .dataLoss)
-      #expect(tap.error?.message == "half")
+  /// What a reader refuses, nil when it takes all.
+  private func code(
+    _ stream: [UInt8], _ direction: EnvelopeReader.Direction, _ dialect: EnvelopeDialect, hasCoding: Bool = true
+  ) -> Code? {
+    do throws(RPCError) {
+      _ = try read([stream[...]], direction, dialect: dialect, hasCoding: hasCoding)
+      return nil
+    } catch {
+      return error.code
     }
   }
 
-  @Test func byteByByte() {
-    let tap = tap(failed.indices.map { failed[$0...$0] })
-    #expect(tap.messages == 3)
-    #expect(tap.error?.code == .dataLoss)
-  }
-
-  @Test func success() {
-    let tap = tap([(envelope(0, "m") + envelope(2, "{}"))[...]])
-    #expect(tap.messages == 1)
-    #expect(tap.error == nil)
-    #expect(!tap.isEndUnreadable)
-  }
-
-  @Test func everyTruncationIsAnError() {
-    for end in 0..<failed.count {
-      #expect(tap([failed[..<end]]).error?.code == .internal)
+  @Test func flagsOfEachDialect() {
+    for flags in UInt8.min...UInt8.max {
+      let stream = envelope(flags, [1])
+      let isMessage = flags < 2
+      #expect(code(stream, .request, .connect) == (isMessage ? nil : .invalidArgument))
+      #expect(code(stream, .request, .grpc) == (isMessage ? nil : .internal))
+      #expect(code(stream, .request, .grpcWeb) == (isMessage ? nil : .internal))
+      #expect(code(stream, .response, .grpc) == (isMessage ? nil : .internal))
+      // The others lack their end.
+      #expect(code(stream, .response, .connect) == ([2, 3].contains(flags) ? nil : .internal))
+      #expect(code(stream, .response, .grpcWeb) == ([0x80, 0x81].contains(flags) ? nil : .internal))
     }
   }
 
-  @Test func emptyEndIsMalformed() {
-    #expect(tap([envelope(2, "")[...]]).error?.code == .internal)
+  @Test func compressionThatNobodyNamed() {
+    for dialect in [EnvelopeDialect.connect, .grpc, .grpcWeb] {
+      for direction in [EnvelopeReader.Direction.request, .response] {
+        #expect(code(envelope(1, [1]), direction, dialect, hasCoding: false) == .internal)
+      }
+      let end = dialect == .grpc ? [] : envelope(dialect.endFlag, [])
+      #expect(code(envelope(0, [1]) + end, .response, dialect, hasCoding: false) == nil)
+    }
   }
 
-  @Test func wrongFlagsAndBytesBehindTheEnd() {
-    #expect(tap([envelope(4, "x")[...]]).error?.code == .internal)
-    #expect(tap([(envelope(2, "{}") + [0])[...]]).error?.code == .internal)
-    // The end's own error stays when bytes follow it.
-    #expect(tap([(failed + [0])[...]]).error?.code == .dataLoss)
+  @Test func gRPCWebEndsWithTrailers() throws {
+    let trailers = bytes("grpc-status: 0\r\n")
+    let stream = envelope(0, [1, 2]) + envelope(0x80, trailers)
+    for cut in 0...stream.count {
+      let messages = try read([stream[..<cut], stream[cut...]], dialect: .grpcWeb)
+      #expect(messages == [Message(flags: 0, payload: [1, 2]), Message(flags: 0x80, payload: trailers)])
+    }
+    for end in 0..<stream.count {
+      #expect(code(Array(stream[..<end]), .response, .grpcWeb) == .internal)
+    }
+    #expect(code(stream + envelope(0, []), .response, .grpcWeb) == .internal)
   }
 
-  @Test func longEndIsNotKept() {
-    let end = envelope(2, #"{"error":{"code":"aborted"},"pad":"\#(String(repeating: "x", count: 100))"}"#)
-    let tap = tap([(envelope(0, "m") + end)[...]], maximumEnd: 64)
-    #expect(tap.isEndUnreadable)
-    #expect(tap.error == nil)
-    #expect(tap.messages == 1)
+  @Test func truncatedGRPC() {
+    let stream = envelope(0, [1, 2])
+    for end in 1..<stream.count {
+      #expect(code(Array(stream[..<end]), .response, .grpc) == .internal)
+      #expect(code(Array(stream[..<end]), .request, .grpc) == .invalidArgument)
+    }
+    #expect(code([], .response, .grpc) == nil)
   }
 
-  @Test func compressedEnds() {
-    let end = envelope(3, "squeezed")
-    #expect(tap([end[...]]).isEndUnreadable)
-    var seen: [UInt8] = []
-    var tap = StreamTap(decompress: { compressed, output in
-      seen = compressed.indices.map { compressed[$0] }
-      output.append(#"{"error":{"code":"aborted"}}"#)
-      return true
-    })
-    tap.observe(end.span)
-    tap.ended()
-    #expect(seen == bytes("squeezed"))
-    #expect(tap.error?.code == .aborted)
-    var broken = StreamTap(decompress: { _, _ in false })
-    broken.observe(end.span)
-    broken.ended()
-    #expect(broken.isEndUnreadable)
-    #expect(broken.error == nil)
+  @Test func endsHaveALimitOfTheirOwn() throws {
+    let long = Array(repeating: UInt8(ascii: " "), count: EnvelopeReader.maximumEnd)
+    #expect(try read([envelope(2, long)[...]], maximum: 10).count == 1)
+    #expect(code(envelope(2, long + [32]), .response, .connect) == .internal)
+    #expect(code(envelope(0x80, long + [32]), .response, .grpcWeb) == .internal)
+  }
+
+  @Test func openedAndClosed() {
+    let written = text { output in
+      output.append("before")
+      let offset = EnvelopeHead.open(&output)
+      output.append("payload")
+      EnvelopeHead.close(&output, openedAt: offset, flags: 1)
+    }
+    #expect(written == "before\u{1}\0\0\0\u{7}payload")
   }
 }

@@ -1,0 +1,72 @@
+package import Bytes
+package import HTTPModel
+
+extension Metadata {
+  /// Whether a field of this name carries base64.
+  package static func isBinary(_ name: Span<UInt8>) -> Bool {
+    name.count > 4 && ASCII.equalIgnoringCase(name.extracting(last: 4), "-bin")
+  }
+
+  /// Copies a field of metadata from one side to the other, with a prefix before its name (`trailer-`) if wanted.
+  ///
+  /// A binary value is written as all protocols take it: standard alphabet, no padding, and one field for each value
+  /// of a list, because not every gRPC server takes lists apart. What is no base64 goes as it is.
+  package static func carry(
+    _ fields: FieldBlock, at index: Int, to target: FieldBlock, prefix: StaticString = ""
+  ) {
+    guard fields.entry(at: index).name == .other, fields.withName(at: index, { isBinary($0) }),
+      fields.withValue(at: index, { !isNormalBinary($0) })
+    else {
+      target.append(from: fields, at: index, prefix: prefix)
+      return
+    }
+    var normal = ByteBuffer()
+    guard fields.withValue(at: index, { normalizeBinary($0, into: &normal) }) else {
+      target.append(from: fields, at: index, prefix: prefix)
+      return
+    }
+    var name = ByteBuffer()
+    name.append(prefix)
+    fields.withName(at: index) { name.append($0) }
+    appendList(name.span, normal.span, to: target)
+  }
+
+  private static func appendList(_ name: Span<UInt8>, _ list: Span<UInt8>, to target: FieldBlock) {
+    var start = 0
+    while start <= list.count {
+      var end = start
+      while end < list.count, list[end] != UInt8(ascii: ",") { end &+= 1 }
+      target.append(name, list.extracting(start..<end))
+      start = end &+ 1
+    }
+  }
+
+  /// Whether a value is one of standard digits only, so that it needs no change.
+  private static func isNormalBinary(_ value: Span<UInt8>) -> Bool {
+    for index in value.indices {
+      let byte = value[index]
+      guard ASCII.isAlphanumeric(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") else { return false }
+    }
+    return true
+  }
+
+  /// Appends a binary value as the protocol writes it: standard alphabet, no padding, several values with a comma.
+  ///
+  /// - Returns: false when a part of the value is no base64 in either alphabet; nothing is appended then.
+  package static func normalizeBinary(_ value: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
+    var normal = ByteBuffer()
+    var start = 0
+    while start <= value.count {
+      var end = start
+      while end < value.count, value[end] != UInt8(ascii: ",") { end &+= 1 }
+      let part = value.extracting(start..<end)
+      var decoded = ByteBuffer()
+      guard Base64.decode(part.extracting(MediaType.essence(part)), into: &decoded) else { return false }
+      if start > 0 { normal.append(UInt8(ascii: ",")) }
+      Base64.encode(decoded.span, into: &normal, padded: false)
+      start = end &+ 1
+    }
+    output.append(normal.span)
+    return true
+  }
+}
