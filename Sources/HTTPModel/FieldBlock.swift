@@ -40,9 +40,20 @@ package final class FieldBlock {
     }
 
     /// The next field of a name that is not removed.
-    func index(of name: FieldName) -> Int? {
-      guard name == .other || seen.contains(name) else { return nil }
-      for index in entries.indices where entries[index].name == name && !entries[index].isRemoved { return index }
+    func index(of name: FieldName, from start: Int) -> Int? {
+      guard name == .other || seen.contains(name), start < entries.count else { return nil }
+      for index in start..<entries.count where entries[index].name == name && !entries[index].isRemoved {
+        return index
+      }
+      return nil
+    }
+
+    /// The next field of one of these names that is not removed.
+    func index(in names: FieldNames, from start: Int) -> Int? {
+      guard seen.intersects(names), start < entries.count else { return nil }
+      for index in start..<entries.count where names.contains(entries[index].name) && !entries[index].isRemoved {
+        return index
+      }
       return nil
     }
 
@@ -60,6 +71,8 @@ package final class FieldBlock {
 
   private var lines: ByteBuffer
   private var table = Table()
+  /// How many bodies read ``lines`` at present: meanwhile they must not move. See the package's manifest.
+  private var loans = 0
 
   package init() {
     lines = ByteBuffer()
@@ -81,6 +94,7 @@ package final class FieldBlock {
   package var capacity: Int { lines.capacity }
 
   package func removeAll() {
+    checkLoans()
     lines.removeAll()
     Self.clear(&table)
   }
@@ -137,6 +151,7 @@ package final class FieldBlock {
 
   /// Appends a field of another block, with a prefix before its name (`Trailer-`) if wanted.
   package func append(from other: FieldBlock, at index: Int, prefix: StaticString = "") {
+    precondition(other !== self, "a field block cannot be added to itself")
     let entry = other.table.entries[index]
     if prefix.utf8CodeUnitCount == 0 {
       open(entry.name, Int(entry.nameLength), Int(entry.valueLength))
@@ -153,7 +168,12 @@ package final class FieldBlock {
     }
   }
 
+  private func checkLoans() {
+    precondition(loans == 0, "a field block was changed while its bytes were read")
+  }
+
   private func open(_ name: FieldName, _ nameLength: Int, _ valueLength: Int) {
+    checkLoans()
     table.open(name, nameLength, valueLength, at: lines.count)
   }
 
@@ -172,7 +192,13 @@ package final class FieldBlock {
   package func entry(at index: Int) -> Entry { table.entries[index] }
 
   /// The first field of a known name that is not removed.
-  package func firstIndex(of name: FieldName) -> Int? { table.index(of: name) }
+  package func firstIndex(of name: FieldName) -> Int? { table.index(of: name, from: 0) }
+
+  /// The first field of a known name that is not removed, at an index or behind it.
+  package func nextIndex(of name: FieldName, from start: Int) -> Int? { table.index(of: name, from: start) }
+
+  /// The first field of one of these names that is not removed, at an index or behind it.
+  package func nextIndex(in names: FieldNames, from start: Int) -> Int? { table.index(in: names, from: start) }
 
   /// The first field of any name, compared without case.
   package func firstIndex(of name: Span<UInt8>) -> Int? {
@@ -198,8 +224,9 @@ package final class FieldBlock {
 
   package func withName<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     let entry = table.entries[index]
-    let start = Int(entry.line)
-    return try lines.withSpan(start..<start + Int(entry.nameLength), body)
+    loans &+= 1
+    defer { loans &-= 1 }
+    return try lines.withSpan(entry.nameBytes, body)
   }
 
   /// Calls the body with the bytes of all lines and the table that says what they are: for who reads every field, in
@@ -208,12 +235,16 @@ package final class FieldBlock {
     _ body: (_ lines: Span<UInt8>, _ entries: Span<Entry>) throws(E) -> R
   ) throws(E) -> R {
     let entries = table.entries
+    loans &+= 1
+    defer { loans &-= 1 }
     return try lines.withSpan { (bytes) throws(E) in try body(bytes, entries.span) }
   }
 
   package func withValue<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     let entry = table.entries[index]
-    return try lines.withSpan(entry.valueOffset..<entry.valueOffset + Int(entry.valueLength), body)
+    loans &+= 1
+    defer { loans &-= 1 }
+    return try lines.withSpan(entry.valueBytes, body)
   }
 
   /// The first value of a known name as text, for control paths and logs.

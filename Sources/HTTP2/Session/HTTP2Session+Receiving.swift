@@ -40,7 +40,7 @@ extension HTTP2Session {
     let head = unsafe frame.pointee.hd
     guard UInt32(head.type) == NGHTTP2_HEADERS.rawValue else { return }
     let stream: HTTP2Stream
-    if let known = streams.find(head.stream_id) {
+    if let known = openStream(head.stream_id) {
       stream = known
       stream.section = role == .client && !known.hasFinalHead ? .response : .trailers
       if stream.section == .response { stream.response.removeAll() }
@@ -57,7 +57,7 @@ extension HTTP2Session {
   }
 
   func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-    guard let stream = streams.find(id) else { return }
+    guard let stream = openStream(id) else { return }
     let bytes = stream.fieldBytes &+ name.count &+ value.count &+ 32
     let count = stream.fieldCount &+ 1
     stream.fieldBytes = bytes
@@ -80,7 +80,7 @@ extension HTTP2Session {
 
   /// The library would leave such a field out; nothing of the message is to be used instead.
   func invalidField(_ id: Int32, _ name: UnsafeRawBufferPointer) {
-    guard let stream = streams.find(id), stream.fault == nil else { return }
+    guard let stream = openStream(id), stream.fault == nil else { return }
     let isName = HTTP2Stream.isLowerCaseToken(unsafe Span<UInt8>(_unsafeBytes: name))
     stream.fault = isName ? .invalidFieldValue : .invalidFieldName
   }
@@ -88,7 +88,7 @@ extension HTTP2Session {
   func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
     // Connection credit returns at once: a stream that nobody reads must not stop the others.
     _ = unsafe nghttp2_session_consume_connection(handle, bytes.count)
-    guard let stream = streams.find(id), stream.fault == nil else { return }
+    guard let stream = openStream(id), stream.fault == nil else { return }
     stream.receivedBytes &+= bytes.count
     if let length = stream.announcedLength, stream.receivedBytes > length { return refuse(stream, .lengthMismatch) }
     guard let owner = stream.holder else { return }
@@ -107,10 +107,10 @@ extension HTTP2Session {
     let head = unsafe frame.pointee.hd
     switch UInt32(head.type) {
     case NGHTTP2_HEADERS.rawValue:
-      guard let stream = streams.find(head.stream_id) else { return }
+      guard let stream = openStream(head.stream_id) else { return }
       sectionEnds(stream, endsStream: UInt32(head.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0)
     case NGHTTP2_DATA.rawValue:
-      guard UInt32(head.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0, let stream = streams.find(head.stream_id)
+      guard UInt32(head.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0, let stream = openStream(head.stream_id)
       else { return }
       ended(stream)
     case NGHTTP2_SETTINGS.rawValue:
@@ -172,6 +172,7 @@ extension HTTP2Session {
   func closed(_ id: Int32, _ code: HTTP2ErrorCode) {
     guard let stream = streams.remove(id) else { return }
     stream.isOver = true
+    if latest === stream { latest = nil }
     let owner = stream.holder
     stream.holder = nil
     owner?.streamClosed(stream, code)

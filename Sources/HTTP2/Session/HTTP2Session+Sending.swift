@@ -7,7 +7,7 @@ extension HTTP2Session {
   /// from the stream's buffer.
   func readData(_ id: Int32, room: Int, flags: inout UInt32) -> Int {
     // A stream that was given up here: the library learns of it, too.
-    guard let stream = streams.find(id) else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+    guard let stream = openStream(id) else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
     let waiting = stream.output.count
     if waiting == 0, !stream.hasOutputEnded {
       stream.isDeferred = true
@@ -31,7 +31,7 @@ extension HTTP2Session {
   /// False when the sink is full: the frame is written next time.
   func writeData(_ id: Int32, _ head: UnsafeRawBufferPointer, _ count: Int) -> Bool {
     guard sink.count < sinkLimit else { return false }
-    guard let stream = streams.find(id), stream.output.count >= count else {
+    guard let stream = openStream(id), stream.output.count >= count else {
       assertionFailure("a frame was announced for bytes that are not there")
       fail(.malformedFrames)
       return true
@@ -60,7 +60,7 @@ extension HTTP2Session {
     let type = UInt32(head.type)
     switch type {
     case NGHTTP2_DATA.rawValue, NGHTTP2_HEADERS.rawValue:
-      guard UInt32(head.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0, let stream = streams.find(head.stream_id)
+      guard UInt32(head.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0, let stream = openStream(head.stream_id)
       else { return }
       stream.isOutputSent = true
       if stream.stopsPeerAtEnd, !stream.isInputWhole { reset(stream, .noError) }
@@ -76,10 +76,10 @@ extension HTTP2Session {
 
   /// A reset that the library decided on is the peer's fault. Such resets cost as much as the peer's own.
   private func sentReset(_ id: Int32, _ code: HTTP2ErrorCode) {
-    let fault = streams.find(id)?.fault
+    let fault = openStream(id)?.fault
     if ownResets.remove(id) == nil {
       let found = fault.map { HTTP2Fault($0) } ?? Self.streamFault(code)
-      streams.find(id)?.fault = found.kind
+      openStream(id)?.fault = found.kind
       delegate?.session(self, fault: found)
     } else if fault == nil {
       return

@@ -20,6 +20,8 @@ package final class HTTP2Session {
   let handle: OpaquePointer
   let workspace: HTTP2Workspace
   var streams = StreamTable()
+  /// The stream that was looked up last: mostly the next one, too.
+  var latest: HTTP2Stream?
 
   /// Where frames are written while ``send(into:limit:)`` runs.
   var sink = ByteBuffer()
@@ -161,6 +163,14 @@ package final class HTTP2Session {
   package var isFinished: Bool {
     if isBroken { return !owesGoAway }
     return unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
+  }
+
+  /// The stream of a number; nil when there is none, or none any more.
+  func openStream(_ id: Int32) -> HTTP2Stream? {
+    if let latest, latest.number == id, !latest.isOver { return latest }
+    guard let found = streams.find(id) else { return nil }
+    latest = found
+    return found
   }
 
   /// Streams that are not over.

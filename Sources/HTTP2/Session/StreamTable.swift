@@ -1,6 +1,6 @@
 /// The open streams of one connection by their numbers: every frame looks its stream up, some of them several times.
 ///
-/// Open addressing over two flat arrays, and the stream that was found last before both. A peer chooses its numbers, but
+/// Open addressing over two flat arrays. A peer chooses its numbers, but
 /// no more than some hundred streams are open, so the longest search that it can make is short, too.
 struct StreamTable {
   /// 0: free. A connection has no stream 0 (RFC 9113 section 5.1.1).
@@ -8,18 +8,11 @@ struct StreamTable {
   private var streams: [HTTP2Stream?] = []
   private var shift: UInt32 = 32
   private(set) var count = 0
-  private var latest: HTTP2Stream?
 
   var isEmpty: Bool { count == 0 }
 
   /// The stream of a number; nil when there is none.
-  mutating func find(_ id: Int32) -> HTTP2Stream? {
-    if let latest, latest.number == id { return latest }
-    guard let slot = slot(of: id) else { return nil }
-    let found = streams[slot]
-    latest = found
-    return found
-  }
+  func find(_ id: Int32) -> HTTP2Stream? { slot(of: id).flatMap { streams[$0] } }
 
   /// Adds a stream under its number, which is not there yet.
   mutating func insert(_ stream: HTTP2Stream) {
@@ -27,7 +20,6 @@ struct StreamTable {
     if (count &+ 1) * 2 > numbers.count { grow() }
     place(stream)
     count &+= 1
-    latest = stream
   }
 
   mutating func remove(_ id: Int32) -> HTTP2Stream? {
@@ -48,7 +40,6 @@ struct StreamTable {
     numbers[hole] = 0
     streams[hole] = nil
     count &-= 1
-    latest = nil
     return removed
   }
 
