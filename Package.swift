@@ -116,7 +116,8 @@ let package = Package(
     tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     tests("ProtoJSON", ["Bytes", "ProtobufSchema", "RandomnessTestSupport"]),
-    tests("RPC", ["Bytes", "HTTPModel"]),
+    support("RPC", ["Bytes", "HTTPModel", "RPC", "REST"]),
+    tests("RPC", ["Bytes", "HTTPModel", "RPCTestSupport"]),
     tests("REST", ["Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport"]),
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
@@ -138,6 +139,6 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "Configuration", "EventLoops", "Gateway",
       ]),
-  ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"])] : []),
+  ] + (isFuzzing ? [fuzzer("HTTP1", ["HTTP1TestSupport"]), fuzzer("RPC", ["RPCTestSupport"])] : []),
   cxxLanguageStandard: .cxx17
 )
