@@ -66,7 +66,8 @@ extension HTTP2Session {
     if bytes > settings.maximumFieldBytes &* factor || count > settings.maximumFields &* factor {
       return fail(.headerBomb)
     }
-    guard stream.fault == nil else { return }
+    // What is answered is read on: interceptors look at it.
+    guard stream.fault == nil || stream.fault == .targetTooLong else { return }
     if bytes > settings.maximumFieldBytes {
       stream.fault = .headTooLarge
     } else if count > settings.maximumFields {

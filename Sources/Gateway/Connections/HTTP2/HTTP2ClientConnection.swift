@@ -22,8 +22,6 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   private(set) var live: [HTTP2ClientStream] = []
   /// Streams whose input is looked at when the tick ends.
   private var waiting: [HTTP2ClientStream] = []
-  /// Streams that were answered without a call, and until when the rest of their requests is dropped.
-  private var refused: [(stream: HTTP2Stream, until: Instant)] = []
   private var isFlushing = false
   private var requests = 0
   private let openedAt: Instant
@@ -133,7 +131,6 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
 
   private func checkConnection(_ now: Instant) {
     if isPastItsAge { goAway() }
-    stopRefused(now)
     if let began = sectionBeganAt {
       let end = began + worker.timeouts.requestHead
       if now >= end {
@@ -154,14 +151,6 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     }
     let age = worker.timeouts.connectionAge
     if age > .zero, !session.hasSaidGoAway { arm(openedAt + age) }
-  }
-
-  private func stopRefused(_ now: Instant) {
-    guard !refused.isEmpty else { return }
-    for (stream, until) in refused where now >= until { session.stopPeerAtEnd(of: stream) }
-    refused.removeAll { $0.stream.isClosed || now >= $0.until }
-    if let first = refused.first { arm(first.until) }
-    scheduleFlush()
   }
 
   // MARK: Ending
@@ -214,7 +203,6 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     let streams = live
     live = []
     waiting = []
-    refused = []
     for stream in streams { stream.connectionEnded() }
   }
 }
@@ -244,28 +232,23 @@ extension HTTP2ClientConnection: HTTP2WireOwner {
 extension HTTP2ClientConnection: HTTP2SessionDelegate {
   func session(_ session: HTTP2Session, opened stream: HTTP2Stream) {
     requests += 1
-    let client = HTTP2ClientStream(connection: self, stream: stream)
-    stream.owner = client
-    client.place = live.count
-    live.append(client)
-    client.begin()
+    begin(stream).begin()
     let limit = worker.limits.requestsPerConnection
     if limit > 0 && requests >= limit || isPastItsAge { goAway() }
   }
 
   func session(_ session: HTTP2Session, refused stream: HTTP2Stream, _ fault: HTTP2Fault) {
     let status = fault.status ?? 400
-    let answer = Answer()
-    ErrorAnswers.write(RPCError(.invalidArgument, fault.reason, httpStatus: status), into: answer)
-    session.respond(
-      stream, status: status, fields: answer.fields, contentLength: answer.body.count, hasBody: true)
-    session.send(&answer.body, answer.body.count, on: stream)
-    session.end(stream, trailers: nil)
-    let until = worker.loop.now + ClientConnection.lingering
-    refused.removeAll { $0.stream.isClosed }
-    refused.append((stream, until))
-    arm(until)
+    begin(stream).refuse(RPCError(.invalidArgument, fault.reason, httpStatus: status))
     worker.logRefused(self, status: status, reason: fault.reason)
+  }
+
+  private func begin(_ stream: HTTP2Stream) -> HTTP2ClientStream {
+    let client = HTTP2ClientStream(connection: self, stream: stream)
+    stream.owner = client
+    client.place = live.count
+    live.append(client)
+    return client
   }
 
   func session(_ session: HTTP2Session, fault: HTTP2Fault) {

@@ -70,6 +70,14 @@ final class HTTP2ClientStream: ClientStream {
     if let call = self.call { connection.arm(call.deadline ?? lastProgress + worker.timeouts.streamIdle) }
   }
 
+  /// The request's head was refused: it is answered without anybody being asked.
+  func refuse(_ error: RPCError) {
+    suppressesBody = stream.request.method == .head
+    let call = worker.makeRefusedCall(client: self, head: stream.request)
+    self.call = call
+    call.refuse(error)
+  }
+
   private var requestFraming: BodyFraming {
     if let length = stream.contentLength { return .length(length) }
     guard stream.hasReceivedEnd else { return .chunked }
