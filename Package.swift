@@ -139,8 +139,10 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "Configuration", "EventLoops", "Gateway",
       ]),
-  ] + (isFuzzing ? [
-      fuzzer("HTTP1", ["HTTP1TestSupport"]), fuzzer("HTTP2", ["HTTP2TestSupport"]), fuzzer("RPC", ["RPCTestSupport"]),
-    ] : []),
+  ]
+    + (isFuzzing
+      ? [
+        fuzzer("HTTP1", ["HTTP1TestSupport"]), fuzzer("HTTP2", ["HTTP2TestSupport"]), fuzzer("RPC", ["RPCTestSupport"]),
+      ] : []),
   cxxLanguageStandard: .cxx17
 )

@@ -50,7 +50,8 @@ struct FieldLayout: ~Copyable {
         unsafe head.target.withUnsafeBytes { target in
           unsafe Self.add(":method", text[..<methodLength], to: &table)
           unsafe Self.add(
-            ":scheme", UnsafeRawBufferPointer(start: scheme.utf8Start, count: scheme.utf8CodeUnitCount)[...], to: &table)
+            ":scheme", UnsafeRawBufferPointer(start: scheme.utf8Start, count: scheme.utf8CodeUnitCount)[...], to: &table
+          )
           if authority.count > 0 { unsafe Self.add(":authority", authority[...], to: &table) }
           unsafe Self.add(":path", target[...], to: &table)
           if hasLength { unsafe Self.add("content-length", text[methodLength...], to: &table) }

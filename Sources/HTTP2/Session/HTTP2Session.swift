@@ -65,7 +65,8 @@ package final class HTTP2Session {
     unsafe nghttp2_option_set_no_auto_window_update(options, 1)
     unsafe nghttp2_option_set_max_reserved_remote_streams(options, 0)
     unsafe nghttp2_option_set_max_outbound_ack(options, settings.bounds.acknowledgements)
-    unsafe nghttp2_option_set_max_continuations(options, settings.bounds.continuations &+ 1)
+    // Counted here, too: the library takes each read of a part of a frame's nine bytes of head for a frame.
+    unsafe nghttp2_option_set_max_continuations(options, (settings.bounds.continuations &+ 1) &* 9)
     // Counted here instead, by a clock that is ours.
     unsafe nghttp2_option_set_stream_reset_rate_limit(options, .max, .max)
     let result =

@@ -119,7 +119,8 @@ package struct SessionCheck {
   private static func check(_ fields: FieldBlock) -> String? {
     for index in fields.indices where !fields.entry(at: index).isRemoved {
       let isLegal =
-        fields.withName(at: index) { FieldSyntax.isToken($0) } && fields.withValue(at: index) { FieldSyntax.isValue($0) }
+        fields.withName(at: index) { FieldSyntax.isToken($0) }
+        && fields.withValue(at: index) { FieldSyntax.isValue($0) }
       if !isLegal { return "the field \(fields.name(at: index)): \(fields.text(at: index)) went on" }
       switch fields.entry(at: index).name {
       case .connection, .transferEncoding, .keepAlive, .upgrade, .proxyConnection:
