@@ -41,14 +41,16 @@ func tests(_ name: String, _ more: [Target.Dependency] = [], excluding exclude: 
 }
 
 /// What several test or fuzz targets share.
-func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: "\(name)TestSupport", dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: rules)
+func support(_ name: String, _ dependencies: [Target.Dependency], excluding exclude: [String] = []) -> Target {
+  .target(
+    name: "\(name)TestSupport", dependencies: dependencies, path: "Tests/Support/\(name)", exclude: exclude,
+    swiftSettings: rules)
 }
 
-func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func fuzzer(_ name: String, _ support: Target.Dependency, words: String? = "words.dict") -> Target {
   .executableTarget(
-    name: "Fuzz\(name)", dependencies: dependencies, path: "Tests/Fuzz/\(name)", exclude: ["corpus"],
-    swiftSettings: rules,
+    name: "Fuzz\(name)", dependencies: ["FuzzDriver", support], path: "Tests/Fuzz/\(name)",
+    exclude: ["corpus"] + (words.map { [$0] } ?? []), swiftSettings: rules,
     linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
 }
 
@@ -56,6 +58,17 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 func door(_ name: String, pkgConfig: String, package: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
+
+let fuzzers: [Target] = [
+  .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver", swiftSettings: rules),
+  fuzzer("HTTP1", "HTTP1TestSupport", words: nil),
+  fuzzer("HTTP2", "HTTP2TestSupport", words: nil),
+  fuzzer("RPC", "RPCTestSupport", words: nil),
+  fuzzer("JSON", "TranslationTestSupport"),
+  fuzzer("Wire", "TranslationTestSupport"),
+  fuzzer("Templates", "TranslationTestSupport"),
+  fuzzer("Queries", "TranslationTestSupport"),
+]
 
 let package = Package(
   name: "turnout",
@@ -115,10 +128,21 @@ let package = Package(
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
     tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
-    tests("ProtoJSON", ["Bytes", "ProtobufSchema", "RandomnessTestSupport"]),
+    support(
+      "Translation", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST"],
+      excluding: ["Protos"]),
+    .executableTarget(
+      name: "TranslationTestee",
+      dependencies: ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST"],
+      path: "Tests/Support/TranslationTestee", swiftSettings: rules),
+    tests("ProtoJSON", ["Bytes", "ProtobufSchema", "RandomnessTestSupport", "TranslationTestSupport"]),
     support("RPC", ["Bytes", "HTTPModel", "RPC", "REST"]),
     tests("RPC", ["Bytes", "HTTPModel", "RPCTestSupport"]),
-    tests("REST", ["Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport"]),
+    tests(
+      "REST",
+      [
+        "Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport", "TranslationTestSupport",
+      ]),
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
     tests("Policies", ["RandomnessTestSupport"]),
@@ -139,10 +163,6 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "Configuration", "EventLoops", "Gateway",
       ]),
-  ]
-    + (isFuzzing
-      ? [
-        fuzzer("HTTP1", ["HTTP1TestSupport"]), fuzzer("HTTP2", ["HTTP2TestSupport"]), fuzzer("RPC", ["RPCTestSupport"]),
-      ] : []),
+  ] + (isFuzzing ? fuzzers : []),
   cxxLanguageStandard: .cxx17
 )

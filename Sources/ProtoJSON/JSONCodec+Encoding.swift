@@ -51,7 +51,8 @@ extension JSONCodec {
         return
       } catch {
         output.truncate(to: before)
-        guard encoder.isScattered, !isCareful else { throw error.error }
+        // What has no JSON in the first run may be a part that goes on elsewhere, or be replaced later on.
+        guard !isCareful, encoder.isScattered || error.kind != .wire else { throw error.error }
         isCareful = true
       }
     }

@@ -35,7 +35,7 @@ extension JSONCodec {
 
   /// Writes one value as text.
   ///
-  /// Enums by name, times as RFC 3339, bytes as unpadded URL-safe base64, 64-bit integers bare.
+  /// Enums and times as the profile has them, bytes as unpadded URL-safe base64, 64-bit integers bare.
   /// - Parameter value: the payload on the wire without the tag: varint bytes, 4 or 8 fixed bytes, or the content of a
   ///   length-delimited field.
   /// - Throws: ``JSONError``; the output is then as it was before.

@@ -1,8 +1,8 @@
 /// How JSON looks where it differs from plain ProtoJSON: the habits of a legacy API.
 ///
 /// The output options change only what is written. What is read stays what ProtoJSON accepts (both field spellings,
-/// quoted and bare integers, enum names and numbers); ``stripEnumPrefix`` and ``timestamps`` accept their own form
-/// besides.
+/// quoted and bare integers, enum names and numbers); ``stripEnumPrefix``, ``lowerCaseEnums`` and ``timestamps`` accept their
+/// own form besides.
 package struct JSONProfile: Sendable, Hashable {
   package enum Timestamps: Sendable, Hashable {
     case rfc3339
@@ -29,6 +29,8 @@ package struct JSONProfile: Sendable, Hashable {
   package var enumsAsNumbers: Bool
   /// Writes `HD` for the value `QUALITY_HD` of the enum `Quality`, and reads it too.
   package var stripEnumPrefix: Bool
+  /// Writes the names of enum values in lower case, and reads them too.
+  package var lowerCaseEnums: Bool
   /// Writes `null` for unset fields with presence; not for members of a oneof.
   package var unsetAsNull: Bool
   package var timestamps: Timestamps
@@ -36,14 +38,15 @@ package struct JSONProfile: Sendable, Hashable {
 
   package init(
     emitDefaults: Bool = false, protoFieldNames: Bool = false, int64AsNumber: Bool = false,
-    enumsAsNumbers: Bool = false, stripEnumPrefix: Bool = false, unsetAsNull: Bool = false,
-    timestamps: Timestamps = .rfc3339, unknownFields: UnknownFields = .reject
+    enumsAsNumbers: Bool = false, stripEnumPrefix: Bool = false, lowerCaseEnums: Bool = false,
+    unsetAsNull: Bool = false, timestamps: Timestamps = .rfc3339, unknownFields: UnknownFields = .reject
   ) {
     self.emitDefaults = emitDefaults
     self.protoFieldNames = protoFieldNames
     self.int64AsNumber = int64AsNumber
     self.enumsAsNumbers = enumsAsNumbers
     self.stripEnumPrefix = stripEnumPrefix
+    self.lowerCaseEnums = lowerCaseEnums
     self.unsetAsNull = unsetAsNull
     self.timestamps = timestamps
     self.unknownFields = unknownFields

@@ -57,9 +57,13 @@ def test_body_of_one_field_and_a_201(gateway, client_of, rest, pb, codec):
 def test_patch_with_a_mask(gateway, client_of, rest, rpc, pb, codec):
     changed = client_of(gateway, codec).update_book(
         pb.UpdateBookRequest(book=pb.Book(id="b1", title="Other"), update_mask=FieldMask(paths=["title", "pages"])))
-    assert changed == rpc.book("b1", title="Other")
+    expected = rpc.book("b1", title="Other")
+    expected.ClearField("pages")
+    assert changed == expected
     request = rest.only()
-    assert (request.method, request.path, request.json()) == ("PATCH", "/v1/books/b1", {"title": "Other"})
+    # What the mask names and the message lacks is cleared.
+    assert (request.method, request.path) == ("PATCH", "/v1/books/b1")
+    assert request.json() == {"title": "Other", "pages": "0"}
     assert urllib.parse.parse_qs(request.query) == {"updateMask": ["title,pages"]}
 
 

@@ -63,6 +63,43 @@ def test_a_connect_client_and_a_rest_service(gateway_on_rest, rest, client_of, p
     assert metadata.trailers["x-tail"] == "t1"
 
 
+FORBIDDEN = ["Set-Cookie", "Authorization", "Content-Length", "Transfer-Encoding", "Host", "Connect-Timeout-Ms"]
+
+
+@pytest.mark.parametrize("codec", ["proto", "json"])
+def test_trailers_of_a_rest_service(gateway_on_rest, rest, client_of, pb, codec):
+    """In a trailer section and as `Trailer-` headers alike; framing, routing, cookies and credentials stay behind."""
+    fields = [("Trailer-X-Tail", "t1"), *((f"Trailer-{name}", "no") for name in FORBIDDEN)]
+    trailers = [("X-End", "e1"), ("X-End", "e2"), ("X-End-Bin", "/wA"), ("Set-Cookie", "no=1"), ("Authorization", "no"),
+                ("Cookie", "no"), ("Cache-Control", "no"), ("X-Forwarded-For", "no")]
+    body = Reply.json(book("b1")).body
+    rest.answers(Reply(200, [("Content-Type", "application/json"), *fields], chunks=[body], trailers=trailers))
+    with ResponseMetadata() as metadata:
+        client_of(gateway_on_rest, codec).get_book(pb.GetBookRequest(id="b1"))
+    assert set(metadata.trailers) == {"x-tail", "x-end", "x-end-bin"}
+    assert (metadata.trailers["x-tail"], metadata.trailers["x-end-bin"]) == ("t1", "/wA")
+    assert ", ".join(metadata.trailers.getall("x-end")) == "e1, e2"
+    assert "no" not in metadata.headers.values() and "no=1" not in metadata.headers.values()
+
+
+def test_trailers_of_a_rest_error(gateway_on_rest, rest, client_of, pb):
+    body = b'{"message":"no"}'
+    fields = [("Content-Type", "application/json"), ("Trailer-X-Tail", "t1"), ("Trailer-Set-Cookie", "no")]
+    rest.answers(Reply(409, fields, chunks=[body], trailers=[("X-End", "e1")]))
+    with ResponseMetadata() as metadata, pytest.raises(ConnectError) as error:
+        client_of(gateway_on_rest).get_book(pb.GetBookRequest(id="b1"))
+    assert error.value.code == Code.ABORTED
+    assert dict(metadata.trailers) == {"x-tail": "t1", "x-end": "e1"}
+
+
+def test_rest_to_rest_keeps_trailers_as_they_are(gateway_on_rest, rest):
+    body = Reply.json(book("b1")).body
+    fields = [("Content-Type", "application/json"), ("Trailer-Set-Cookie", "a=1")]
+    rest.answers(Reply(200, fields, chunks=[body], trailers=[("X-End", "e1")]))
+    answer = gateway_on_rest.fetch("GET", "/v1/books/b1", [("TE", "trailers")])
+    assert (answer["trailer-set-cookie"], answer.trailers) == ("a=1", [("X-End", "e1")])
+
+
 def test_metadata_of_an_error(gateway_on_rest, gateway_on_rpc, rest, rpc, client_of, pb):
     def script(call, context):
         with_metadata(call, context)

@@ -72,16 +72,16 @@ MISTAKES = {
         "22:41: error: unknown key `GET` in an HTTP rule; did you mean `get`?"),
     "a variable with a colon": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/:type' } }",
-        f"22:46: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/:type is wrong at column 13: "
+        f"22:59: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/:type is wrong at column 13: "
         "a segment is empty before the colon; a variable is written {name}"),
     "a variable that is no field": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/{kind}' } }",
-        f"22:46: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/{{kind}} is wrong at column 14: "
+        f"22:60: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/{{kind}} is wrong at column 14: "
         f"{SERVICE}.GetRankingRequest has no field kind; it has type, limit"),
     "two methods on one path": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/episodes/{type}' } }",
-        f"22:46: error: {SERVICE}.ContentService/GetRanking and {SERVICE}.ContentService/GetEpisode have the same rule "
-        "GET /v1/episodes/{type}; give one of them another path"),
+        f"22:46: error: {SERVICE}.ContentService/GetRanking and {SERVICE}.ContentService/GetEpisode (GET /v1/episodes/{{id}} "
+        "at FOLDER/content.proto:26:5) have the same rule GET /v1/episodes/{type}; give one of them another path"),
     "an admin endpoint for everybody": (
         "admin: { address: 127.0.0.1:9901 }", "admin: { address: 0.0.0.0:9901 }",
         "4:19: error: the admin endpoint would be open to the network without a token; "

@@ -102,6 +102,40 @@ import Testing
     #expect(try bench.encode(Wire.varint(4, 1) + Wire.text(3, "x"), "google.protobuf.Value") == "\"x\"")
   }
 
+  /// A part of a message may have no JSON although the whole has one: it goes on elsewhere, or is replaced.
+  @Test func partsWithoutJSONAreNotJudged() throws {
+    let type = Wire.text(1, "x/google.protobuf.Duration")
+    let rows: [(field: String, parts: [[UInt8]], json: String)] = [
+      ("google.protobuf.Any", [Wire.text(1, "decoy"), type], #"{"@type":"x/google.protobuf.Duration","value":"0s"}"#),
+      (
+        "google.protobuf.Any", [Wire.delimited(2, Wire.varint(1, 5)), type],
+        #"{"@type":"x/google.protobuf.Duration","value":"5s"}"#
+      ),
+      ("google.protobuf.Value", [[], Wire.varint(4, 1)], "true"),
+      ("google.protobuf.Value", [Wire.fixed64(2, Double.nan.bitPattern), Wire.text(3, "x")], #""x""#),
+      ("google.protobuf.Timestamp", [Wire.varint(2, 5_000_000_000), Wire.varint(2, 0)], #""1970-01-01T00:00:00Z""#),
+      (
+        "google.protobuf.Duration", [Wire.varint(2, UInt64(bitPattern: -1)) + Wire.varint(1, 1), Wire.varint(2, 1)],
+        #""1.000000001s""#
+      ),
+    ]
+    for (name, parts, json) in rows {
+      let index = try bench.field("t.WellKnown", name)
+      let number = UInt32(bitPattern: bench.codec.schema.messages[try bench.index("t.WellKnown")].fields[index].number)
+      let wire = parts.flatMap { Wire.delimited(number, $0) }
+      #expect(try bench.encode(wire, "t.WellKnown") == "{\"\(name)\":\(json)}")
+      #expect(try bench.encode(parts.flatMap(\.self), name) == json)
+    }
+  }
+
+  @Test func nullValuesAreNullWhateverTheirNumber() throws {
+    for number: UInt64 in [0, 47] {
+      #expect(try bench.encode(Wire.varint(40, number), "t.WellKnown") == "{}")
+      let defaults = Bench(JSONProfile(emitDefaults: true))
+      #expect(try defaults.encode(Wire.varint(40, number), "t.WellKnown").contains("\"nothing\":null"))
+    }
+  }
+
   @Test func skipsUnknownFieldsAndOtherWireTypes() throws {
     let unknown =
       Wire.varint(1000, 5) + Wire.fixed32(1001, 5) + Wire.fixed64(1002, 5) + Wire.text(1003, "x") + [
@@ -145,6 +179,11 @@ import Testing
     var any = "{\"@type\":\"x/t.Parcel\"}"
     for _ in 0..<49 { any = "{\"@type\":\"x/t.Parcel\",\"inner\":{\"note\":\(any)}}" }
     #expect(try bench.normalize(any, "google.protobuf.Any") == any)
+    // A message that is text or a number in JSON is no level there.
+    for leaf in [#""created":"2026-01-01T00:00:00Z""#, #""eta":"1s""#, #""floor":1"#] {
+      let json = String(repeating: "{\"inner\":", count: 99) + "{\(leaf)}" + String(repeating: "}", count: 99)
+      #expect(try bench.normalize(json, "t.Parcel") == json)
+    }
     let groups = Array(repeating: UInt8(0x0B), count: 5_000)
     #expect(try bench.encodingError(groups, "t.Old").kind == .wire)
   }
@@ -153,7 +192,7 @@ import Testing
     #expect(try bench.encode(Wire.varint(3, 0), "t.Parcel") == "{}")
     #expect(try bench.encode(Wire.varint(15, 0), "t.Parcel") == "{\"cash\":0}")
     #expect(try bench.encode(Wire.varint(5, 0), "t.Optionals") == "{\"fInt32\":0}")
-    #expect(try bench.encode(Wire.fixed64(16, UInt64(1) << 63), "t.Parcel") == "{\"insured\":-0}")
+    #expect(try bench.encode(Wire.fixed64(16, UInt64(1) << 63), "t.Parcel") == "{\"insured\":-0.0}")
     #expect(try bench.encode(Wire.varint(5, UInt64(bitPattern: -5)), "t.Scalars") == "{\"fInt32\":-5}")
     #expect(try bench.encode(Wire.varint(5, 0xFFFF_FFFF), "t.Scalars") == "{\"fInt32\":-1}")
   }

@@ -31,6 +31,37 @@ import Testing
     #expect(try both.decode(try both.encode([], "t.Parcel"), "t.Parcel") == [])
   }
 
+  /// Extensions are no part of the message until they are set: a list without elements does not set them.
+  @Test func emptyListsOfExtensionsAreNoDefaults() throws {
+    var builder = FixtureBuilder()
+    builder.message(
+      "t.Base",
+      [
+        FixtureField("numbers", 1, .int32).repeated(),
+        FixtureField("more", 2, .int32, extensionName: "t.more").repeated(),
+      ])
+    let bench = Bench(codec: JSONCodec(schema: builder.build(), profile: JSONProfile(emitDefaults: true)))
+    let empty = Wire.delimited(1, []) + Wire.delimited(2, [])
+    #expect(try bench.encode(empty, "t.Base") == bench.encode([], "t.Base"))
+    #expect(try bench.encode(Wire.delimited(2, [1]), "t.Base").contains("[t.more]"))
+  }
+
+  /// An entry without a value has the same value as one with an empty message.
+  @Test func mapValuesThatAreMissingFollowTheProfile() throws {
+    let map = try #require(Fixture.schema.messageIndex(named: "t.Maps"))
+    for profile in [JSONProfile(), JSONProfile(emitDefaults: true), JSONProfile(unsetAsNull: true, timestamps: .unix)] {
+      let bench = Bench(profile)
+      for field in Fixture.schema.messages[map].fields where field.cardinality == .map {
+        let value = Fixture.schema.messages[field.messageIndex].fields[1]
+        // An empty `Value` has no JSON; a missing one is null.
+        if value.kind != .message || Fixture.schema.messages[value.messageIndex].wellKnown == .value { continue }
+        let number = UInt32(bitPattern: field.number)
+        let missing = try bench.encode(Wire.delimited(number, []), "t.Maps")
+        #expect(try bench.encode(Wire.delimited(number, Wire.delimited(2, [])), "t.Maps") == missing, "\(field.name)")
+      }
+    }
+  }
+
   @Test func writesProtoNamesAndNumbers() throws {
     let bench = Bench(JSONProfile(protoFieldNames: true, int64AsNumber: true, enumsAsNumbers: true))
     let json = "{\"tracking_no\":\"a\",\"weight_g\":9007199254740993,\"size\":2,\"sizes\":[1,0],\"odd\":\"q\"}"
@@ -49,6 +80,30 @@ import Testing
     #expect(try bench.normalize("{\"size\":-7}", "t.Parcel") == "{\"size\":\"XL\"}")
     #expect(try bench.refusal("{\"size\":\"Q\"}", "t.Parcel").kind == .type)
     #expect(try Bench.standard.refusal("{\"size\":\"S\"}", "t.Parcel").kind == .type)
+  }
+
+  @Test func writesEnumsInLowerCase() throws {
+    let lower = Bench(JSONProfile(lowerCaseEnums: true))
+    #expect(try lower.normalize("{\"size\":\"SIZE_S\"}", "t.Parcel") == "{\"size\":\"size_s\"}")
+    #expect(try lower.normalize("{\"size\":\"size_s\"}", "t.Parcel") == "{\"size\":\"size_s\"}")
+    #expect(try lower.refusal("{\"size\":\"Size_S\"}", "t.Parcel").kind == .type)
+    #expect(try lower.refusal("{\"size\":\"s\"}", "t.Parcel").kind == .type)
+    let both = Bench(JSONProfile(stripEnumPrefix: true, lowerCaseEnums: true))
+    for name in ["S", "s", "SIZE_S", "size_s"] {
+      #expect(try both.normalize("{\"size\":\"\(name)\"}", "t.Parcel") == "{\"size\":\"s\"}", "\(name)")
+    }
+    #expect(try both.normalize("{\"sizes\":[\"l\",2,0]}", "t.Parcel").contains("\"l\",\"l\""))
+    #expect(try Bench.standard.refusal("{\"size\":\"size_s\"}", "t.Parcel").kind == .type)
+    // Numbers stay numbers, and a name that lower case would give to two values is written as it is.
+    let numbers = Bench(JSONProfile(enumsAsNumbers: true, lowerCaseEnums: true))
+    #expect(try numbers.normalize("{\"size\":\"size_s\"}", "t.Parcel") == "{\"size\":1}")
+    var builder = FixtureBuilder()
+    builder.enumeration("t.E", [("ZERO", 0), ("E_A", 1), ("a", 2), ("E_B", 3), ("e_b", 4)])
+    builder.message("t.M", [FixtureField("e", 1, .enum, "t.E").repeated()])
+    let clash = Bench(
+      codec: JSONCodec(schema: builder.build(), profile: JSONProfile(stripEnumPrefix: true, lowerCaseEnums: true)))
+    #expect(
+      try clash.normalize("{\"e\":[0,1,2,3,4]}", "t.M") == "{\"e\":[\"zero\",\"e_a\",\"a\",\"b\",\"e_b\"]}")
   }
 
   @Test func prefixesMatchWordByWord() {

@@ -66,6 +66,31 @@ import Testing
 
   static let accepted = rows.map { Row(message: $0.0, json: $0.1, expected: $0.2) }
 
+  /// A letter of any string may be written as an escape: names, keys, and texts that stand for values.
+  @Test func everyStringMayBeEscaped() throws {
+    let rows: [(message: String, json: String)] = [
+      ("t.Maps", #"{"fBool":{"true":"a","false":"b"}}"#), ("t.Maps", #"{"fInt32":{"-1":"a"},"fUint64":{"7":"b"}}"#),
+      ("t.Maps", #"{"vBool":{"k":true},"vBytes":{"k":"AQI="},"vDouble":{"k":"NaN"},"vSize":{"k":"SIZE_L"}}"#),
+      ("t.WellKnown", #"{"nothing":"NULL_VALUE"}"#), ("t.Parcel", #"{"size":"SIZE_S","weightG":"12","seal":"-_8"}"#),
+      ("t.Parcel", #"{"created":"2026-01-01T00:00:00Z","eta":"1.5s","floor":"3","insured":"-Infinity"}"#),
+      ("t.Parcel", #"{"note":{"@type":"x/google.protobuf.Duration","value":"1s"}}"#),
+      ("t.Old", #"{"[t.ext.priority]":1}"#),
+      ("google.protobuf.FieldMask", #""fooBar,x.y""#),
+    ]
+    for (message, json) in rows {
+      var isInside = false
+      let escaped = json.unicodeScalars.map { scalar in
+        if scalar == "\"" {
+          isInside.toggle()
+          return "\""
+        }
+        let digits = String(scalar.value, radix: 16)
+        return isInside ? "\\u" + String(repeating: "0", count: 4 - digits.count) + digits : "\(scalar)"
+      }
+      #expect(try Bench.standard.decode(escaped.joined(), message) == Bench.standard.decode(json, message), "\(json)")
+    }
+  }
+
   @Test(arguments: accepted) func accepts(_ row: Row) throws {
     #expect(try Bench.standard.normalize(row.json, row.message) == row.expected)
   }

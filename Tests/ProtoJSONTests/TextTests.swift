@@ -41,6 +41,8 @@ import Testing
     ("t.Parcel", "eta", "1.5s", "1.500s"),
     ("t.Parcel", "floor", "3", "3"), ("t.Parcel", "floor", "0", "0"),
     ("t.WellKnown", "google.protobuf.FieldMask", "fooBar,a_b.c", "fooBar,aB.c"),
+    ("t.WellKnown", "google.protobuf.FieldMask", "foo_3,a__b,c_", "foo_3,a__b,c_"),
+    ("t.WellKnown", "google.protobuf.FieldMask", "labels.`é \"\\`", "labels.`é \"\\`"),
     ("t.WellKnown", "google.protobuf.StringValue", "", ""),
     ("t.WellKnown", "google.protobuf.BoolValue", "false", "false"),
     ("t.WellKnown", "google.protobuf.BytesValue", "AQ==", "AQ"),
@@ -121,8 +123,19 @@ import Testing
       try decode("1767225600", "t.Parcel", "created", unix) == decode("2026-01-01T00:00:00Z", "t.Parcel", "created"))
     #expect(try decode("S", "t.Parcel", "size", unix) == Wire.varint(4, 1))
     #expect(try encode([1], "t.Parcel", "size", unix) == "S")
+    let created: [UInt8] = [0x08, 0x80, 0xF2, 0xD6, 0xCA, 0x06]
+    #expect(try encode(created, "t.Parcel", "created") == "2026-01-01T00:00:00Z")
+    #expect(try encode(created, "t.Parcel", "created", unix) == "1767225600")
+    let millis = Bench(JSONProfile(timestamps: .unixMilliseconds))
+    #expect(try encode(created, "t.Parcel", "created", millis) == "1767225600000")
+    #expect(
+      try decode("1767225600000", "t.Parcel", "created", millis)
+        == decode("2026-01-01T00:00:00Z", "t.Parcel", "created"))
     let numbers = Bench(JSONProfile(enumsAsNumbers: true))
-    #expect(try encode([1], "t.Parcel", "size", numbers) == "SIZE_S")
+    #expect(try encode([1], "t.Parcel", "size", numbers) == "1")
+    let lower = Bench(JSONProfile(stripEnumPrefix: true, lowerCaseEnums: true))
+    #expect(try encode([1], "t.Parcel", "size", lower) == "s")
+    #expect(try decode("s", "t.Parcel", "size", lower) == Wire.varint(4, 1))
   }
 
   @Test func malformedPayloads() throws {

@@ -181,6 +181,13 @@ import Testing
     #expect(GregorianCalendar.date(days: 2_932_896) == (9999, 12, 31))
   }
 
+  /// Keys of maps may stand in a path: any text.
+  @Test func maskPathsOfAnyTextComeBack() throws {
+    for json in [#""labels.`é \"\\ \u0001 b`""#, #""a b,*,x.1""#, "\"\u{7F}\""] {
+      #expect(try Bench.standard.normalize(json, "google.protobuf.FieldMask") == json)
+    }
+  }
+
   @Test func wireValuesWithoutJSONAreRefused() throws {
     let bench = Bench.standard
     #expect(try bench.encodingError(Wire.varint(1, 253_402_300_800), "google.protobuf.Timestamp").kind == .range)
@@ -193,6 +200,7 @@ import Testing
     for path in ["fooBar", "foo_3_bar", "foo__bar", "foo_", "a,b", ""] {
       #expect(try bench.encodingError(Wire.text(1, path), "google.protobuf.FieldMask").kind == .range, "\(path)")
     }
+    #expect(try bench.encodingError(Wire.delimited(1, [0xFF]), "google.protobuf.FieldMask").kind == .utf8)
     #expect(try bench.encodingError([], "google.protobuf.Value").kind == .range)
     #expect(try bench.encodingError(Wire.fixed64(2, Double.nan.bitPattern), "google.protobuf.Value").kind == .range)
     #expect(try bench.encodingError(Wire.text(1, "x/t.Nope"), "google.protobuf.Any").kind == .type)

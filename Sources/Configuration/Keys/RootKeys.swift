@@ -58,6 +58,7 @@ enum SchemaKey: String, SectionKey {
   case descriptorSet = "descriptor_set"
   case protos
   case importPaths = "import_paths"
+  case serviceConfig = "service_config"
 }
 
 enum UpstreamKey: String, SectionKey {

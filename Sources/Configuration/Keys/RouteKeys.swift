@@ -18,11 +18,6 @@ extension Sections {
       "unordered": .notYet("copies are sent and counted, their answers are not compared"),
       "unsafe": .notYet("only methods without side effects are copied"),
     ])
-  static let rule = Section<RuleKey>("an HTTP rule")
-  static let additionalRule = Section<RuleKey>(
-    "an additional binding", keys: RuleKey.allCases.filter { $0 != .additionalBindings },
-    hints: ["additional_bindings": .misplaced("bindings nest one level deep; write it beside the others")])
-  static let customRule = Section<CustomRuleKey>("a custom HTTP rule")
 }
 
 enum RouteKey: String, SectionKey {
@@ -44,6 +39,7 @@ enum JSONKey: String, SectionKey {
   case fieldNames = "field_names"
   case int64, enums
   case enumPrefix = "enum_prefix"
+  case enumCase = "enum_case"
   case unset, timestamps
   case unknownFields = "unknown_fields"
 }
@@ -59,17 +55,4 @@ enum ErrorsKey: String, SectionKey {
 enum ShadowKey: String, SectionKey {
   case sample
   case maxBody = "max_body"
-}
-
-enum RuleKey: String, SectionKey {
-  case get, put, post, delete, patch, custom, body
-  case responseBody = "response_body"
-  case additionalBindings = "additional_bindings"
-
-  /// The verbs, each with a path.
-  static let verbs: [RuleKey] = [.get, .put, .post, .delete, .patch]
-}
-
-enum CustomRuleKey: String, SectionKey {
-  case kind, path
 }

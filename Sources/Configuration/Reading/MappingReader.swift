@@ -12,9 +12,9 @@ struct MappingReader<Key: SectionKey> {
     place = node.position
     guard let all = context.mapping(node, section.name) else { return nil }
     for entry in all {
-      if let key = Key(rawValue: entry.key), section.keys.contains(key) {
+      if let key = section.key(entry.key) {
         entries[key] = entry
-        context.saw(entry.key, of: section.name)
+        if !section.isForeign { context.saw(entry.key, of: section.name) }
       } else {
         refuse(entry, section, context)
       }

@@ -15,11 +15,22 @@ struct Section<Key: SectionKey>: Sendable {
   var name: String
   var keys: [Key]
   var hints: [String: KeyHint]
+  /// Of another product's files: not of our reference, and its keys may be spelt in lowerCamelCase too (ProtoJSON).
+  var isForeign: Bool
 
-  init(_ name: String, keys: [Key] = Array(Key.allCases), hints: [String: KeyHint] = [:]) {
+  init(
+    _ name: String, keys: [Key] = Array(Key.allCases), hints: [String: KeyHint] = [:], isForeign: Bool = false
+  ) {
     self.name = name
     self.keys = keys
     self.hints = hints
+    self.isForeign = isForeign
+  }
+
+  /// The key that a file spells so.
+  func key(_ spelt: String) -> Key? {
+    let name = isForeign ? spelt.map { $0.isUppercase ? "_\($0.lowercased())" : String($0) }.joined() : spelt
+    return Key(rawValue: name).flatMap { keys.contains($0) ? $0 : nil }
   }
 
   var known: KnownSection { KnownSection(name: name, keys: keys.map(\.rawValue)) }

@@ -15,7 +15,7 @@ struct RootReader {
   mutating func read(_ root: Node) {
     guard let map = MappingReader(root, Sections.root, context) else { return }
     readListeners(map)
-    if let node = map[.schema] { configuration.schema = schema(node) }
+    if let node = map[.schema] { readSchema(node) }
     if let node = map[.upstreams] { readUpstreams(node) }
     // Before the services: theirs come after these, which matters to the checks.
     if let node = map[.interceptors] { configuration.interceptors = interceptors(node, after: []) }

@@ -1,34 +1,42 @@
 import Diagnostics
 
 extension RootReader {
-  func schema(_ node: Node) -> [SchemaSourceConfiguration] {
-    (context.list(node, "schema sources") ?? []).compactMap { source($0) }
+  mutating func readSchema(_ node: Node) {
+    for element in context.list(node, "schema sources") ?? [] { readSource(element) }
   }
 
-  private func source(_ node: Node) -> SchemaSourceConfiguration? {
+  private static let sources: [SchemaKey] = [.descriptorSet, .protos, .serviceConfig]
+
+  private mutating func readSource(_ node: Node) {
     let section = Sections.schemaSource
-    guard let map = MappingReader(node, section, context) else { return nil }
-    switch (map[.descriptorSet], map[.protos]) {
-    case (let set?, nil):
-      if map[.importPaths] != nil {
-        context.error(
-          map.keyPosition(.importPaths), "`import_paths` is for `protos`", cure: "a descriptor set has its imports")
-      }
-      return context.path(set).map {
-        SchemaSourceConfiguration(source: .descriptorSet(path: $0.value), position: set.position)
-      }
-    case (nil, let protos?): return self.protos(protos, map)
-    case (_?, _?):
+    guard let map = MappingReader(node, section, context) else { return }
+    let given = Self.sources.filter { map[$0] != nil }
+    if let second = given.dropFirst().first {
       context.error(
-        map.keyPosition(.protos), "a schema source is either `descriptor_set` or `protos`",
-        cure: "make two list entries of them")
-    case (nil, nil) where map.wasMeant(.descriptorSet) || map.wasMeant(.protos): break
-    case (nil, nil):
-      context.error(
-        node.position, "\(section.name) needs `descriptor_set` or `protos`",
-        cure: "write `- descriptor_set: FILE` or `- protos: [FILE]`")
+        map.keyPosition(second), "a schema source has \(listed(given.map(\.rawValue)))",
+        cure: "make a list entry of each of them")
+      return
     }
-    return nil
+    guard let kind = given.first, let value = map[kind] else {
+      if Self.sources.contains(where: { map.wasMeant($0) }) { return }
+      context.error(
+        node.position, "\(section.name) needs `descriptor_set`, `protos` or `service_config`",
+        cure: "write `- descriptor_set: FILE` or `- protos: [FILE]`")
+      return
+    }
+    if kind != .protos, map[.importPaths] != nil {
+      let cure = kind == .descriptorSet ? "a descriptor set has its imports" : "a service configuration has no imports"
+      context.error(map.keyPosition(.importPaths), "`import_paths` is for `protos`", cure: cure)
+    }
+    switch kind {
+    case .descriptorSet:
+      if let path = context.path(value) {
+        configuration.schema.append(
+          SchemaSourceConfiguration(source: .descriptorSet(path: path.value), position: value.position))
+      }
+    case .serviceConfig: context.path(value).map { readServiceConfig($0) }
+    case .protos, .importPaths: if let source = protos(value, map) { configuration.schema.append(source) }
+    }
   }
 
   private func protos(_ node: Node, _ map: MappingReader<SchemaKey>) -> SchemaSourceConfiguration? {

@@ -34,7 +34,7 @@ extension RootReader {
       isReadable: isReadable && isServiceReadable)
     var result = MethodConfiguration(
       method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
-      http: map[.http].flatMap { rule($0, Sections.rule) })
+      http: map[.http].flatMap { rule($0) })
     if let node = map[.interceptors] { result.interceptors = interceptors(node, after: outer) }
     return result
   }
@@ -105,6 +105,7 @@ extension RootReader {
     context.read(map[.int64], into: &json.int64) { context.word($0, "a form of int64") }
     context.read(map[.enums], into: &json.enums) { context.word($0, "a form of enums") }
     context.read(map[.enumPrefix], into: &json.enumPrefix) { context.word($0, "a treatment of enum prefixes") }
+    context.read(map[.enumCase], into: &json.enumCase) { context.word($0, "a case of enum names") }
     context.read(map[.unset], into: &json.unset) { context.word($0, "a form of unset fields") }
     context.read(map[.timestamps], into: &json.timestamps) { context.word($0, "a form of timestamps") }
     context.read(map[.unknownFields], into: &json.unknownFields) { context.word($0, "a treatment of unknown fields") }

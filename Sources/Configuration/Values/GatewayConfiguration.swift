@@ -18,6 +18,8 @@ package struct GatewayConfiguration: Sendable {
   /// How long running requests may take to finish after SIGTERM (Default: 30s).
   package var drain: Duration = .seconds(30)
   package var schema: [SchemaSourceConfiguration] = []
+  /// The rules of all `service_config:` files in their order; of several for one method the last one wins.
+  package var selectedRules: [SelectedRuleConfiguration] = []
   package var upstreams: [UpstreamConfiguration] = []
   package var services: [ServiceConfiguration] = []
   /// Outermost first.

@@ -24,6 +24,12 @@ package struct JSONSettings: Sendable, Hashable {
     case strip
   }
 
+  /// `enum_case:`, whether `COLOR_RED` is written as `color_red`.
+  package enum EnumCase: String, Sendable, CaseIterable {
+    case keep
+    case lower
+  }
+
   /// `unset:`, what is written for a field that is not set.
   package enum Unset: String, Sendable, CaseIterable {
     case omit
@@ -50,6 +56,7 @@ package struct JSONSettings: Sendable, Hashable {
   package var int64 = Int64Form.string
   package var enums = EnumForm.name
   package var enumPrefix = EnumPrefix.keep
+  package var enumCase = EnumCase.keep
   package var unset = Unset.omit
   package var timestamps = Timestamps.rfc3339
   package var unknownFields = UnknownFields.reject

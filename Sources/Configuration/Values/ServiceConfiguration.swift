@@ -44,6 +44,8 @@ package struct HTTPRuleConfiguration: Sendable {
   package var additionalBindings: [HTTPRuleConfiguration]
   /// Of the path.
   package var position: SourcePosition
+  /// Of the first character of the path; nil where the file spells it with escapes or from outside.
+  package var templatePosition: SourcePosition?
   /// Of the value of `body:`, when it is given.
   package var bodyPosition: SourcePosition?
   /// Of the value of `response_body:`, when it is given.
@@ -59,6 +61,18 @@ package struct HTTPRuleConfiguration: Sendable {
     self.responseBody = responseBody
     self.additionalBindings = additionalBindings
     self.position = position
+  }
+}
+
+/// One rule of a google.api.Service file: which methods it is for, and what it says.
+package struct SelectedRuleConfiguration: Sendable {
+  /// Full method names with dots, or everything below a name (`pkg.Service.*`), or all (`*`).
+  package var patterns: [Reference]
+  package var rule: HTTPRuleConfiguration
+
+  package init(patterns: [Reference], rule: HTTPRuleConfiguration) {
+    self.patterns = patterns
+    self.rule = rule
   }
 }
 

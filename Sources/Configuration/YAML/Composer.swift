@@ -74,9 +74,10 @@ struct Composer: ~Copyable {
     var result: Node
     switch event.kind {
     case .alias(let name): return try alias(name, at: event.position, depth: depth)
-    case .scalar(let text, let isPlain):
+    case .scalar(let text, let isPlain, let offset):
       let isText = !isPlain || event.tag?.hasSuffix(":str") == true
-      result = Node(content: .scalar(.init(text: text, isPlain: !isText)), position: event.position)
+      result = Node(
+        content: .scalar(.init(text: text, isPlain: !isText, offset: offset)), position: event.position)
       try count(1, at: event.position)
     case .sequenceStart: result = try sequence(event, depth: depth)
     case .mappingStart: result = try mapping(event, depth: depth)

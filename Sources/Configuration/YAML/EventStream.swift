@@ -9,7 +9,8 @@ struct YAMLEvent {
     case documentStart
     case documentEnd
     case alias(String)
-    case scalar(text: String, isPlain: Bool)
+    /// `offset`: columns from the start of the scalar to the first character of its text, if it stands there as it is.
+    case scalar(text: String, isPlain: Bool, offset: Int?)
     case sequenceStart
     case sequenceEnd
     case mappingStart
@@ -63,9 +64,10 @@ struct EventStream: ~Copyable {
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar
       let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+      let value = String(decoding: bytes, as: UTF8.self)
+      let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE
       return YAMLEvent(
-        kind: .scalar(
-          text: String(decoding: bytes, as: UTF8.self), isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE),
+        kind: .scalar(text: value, isPlain: isPlain, offset: Self.offset(of: value, isPlain: isPlain, event)),
         position: position, anchor: text(scalar.anchor), tag: text(scalar.tag))
     case YAML_SEQUENCE_START_EVENT:
       let start = event.data.sequence_start
@@ -79,6 +81,17 @@ struct EventStream: ~Copyable {
     case YAML_MAPPING_END_EVENT: return YAMLEvent(kind: .mappingEnd, position: position)
     default: return YAMLEvent(kind: .streamEnd, position: position)
     }
+  }
+
+  /// Escapes, line breaks, tags and anchors make the marks span more than text and quotes; then nobody can say where
+  /// a character of the text stands.
+  private static func offset(of text: String, isPlain: Bool, _ event: yaml_event_t) -> Int? {
+    guard event.start_mark.line == event.end_mark.line, event.start_mark.column <= event.end_mark.column else {
+      return nil
+    }
+    let width = Int(truncatingIfNeeded: event.end_mark.column - event.start_mark.column)
+    let quotes = isPlain ? 0 : 1
+    return width == text.unicodeScalars.count + 2 * quotes ? quotes : nil
   }
 
   private func text(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> String? {

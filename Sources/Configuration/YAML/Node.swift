@@ -8,6 +8,8 @@ struct Node: Sendable {
     var text: String
     /// Written without quotes, so that `~` and an empty text mean null.
     var isPlain: Bool
+    /// Columns from the node's place to the first character of the text; nil where the file spells it otherwise.
+    var offset: Int?
   }
 
   struct Entry: Sendable {
@@ -28,6 +30,12 @@ struct Node: Sendable {
   var weight = 1
   /// Levels below and including this one.
   var height = 1
+
+  /// Where the first character of a text stands, when the file has the text as it is.
+  func textPosition(of value: String) -> SourcePosition? {
+    guard case .scalar(let scalar) = content, let offset = scalar.offset, scalar.text == value else { return nil }
+    return SourcePosition(file: position.file, line: position.line, column: position.column + offset)
+  }
 
   static func empty(at position: SourcePosition) -> Node { Node(content: .mapping([]), position: position) }
 

@@ -94,9 +94,4 @@ extension Call {
     answer.fields.append(.contentEncoding, coding.rawValue)
   }
 
-  /// Members that the schema does not know were dropped: they are counted.
-  func reportUnknownFields(_ paths: [String]) {
-    guard let route else { return }
-    for path in paths { worker.metrics.unknownField(route.plan, path, shard: worker.index) }
-  }
 }

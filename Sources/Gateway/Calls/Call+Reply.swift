@@ -13,6 +13,7 @@ extension Call: AttemptOwner {
   }
 
   func attempt(_ attempt: Attempt, head: ResponseHead) {
+    if state == .asked { expectRawReply(head) }
     guard state == .passing else { return }
     if head.status == 101 {
       openTunnel(head)
@@ -46,25 +47,33 @@ extension Call: AttemptOwner {
 
   func attempt(_ attempt: Attempt, body buffer: inout ByteBuffer, count: Int) {
     switch state {
+    case .passing where download != nil: passRaw(&buffer, count, attempt)
     case .passing:
       sentBytes += count
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
       client?.sendBody(&buffer, count)
       if client?.isCongested == true { attempt.pauseReading() }
     case .asked:
-      guard replyBody.count + count <= worker.limits.message else {
+      // Of a raw answer the first bytes tell whether it has to fit.
+      guard replyBody.count + count <= worker.limits.message || rawReply != nil else {
         buffer.consume(count)
-        fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
+        failTooLarge()
         return
       }
       guard reserve(count) else { return buffer.consume(count) }
       BodyFramer.frame(&buffer, count, as: .none, into: &replyBody)
+      if let rawReply { beginRawDownload(attempt, rawReply) }
+      if state == .asked, replyBody.count > worker.limits.message { failTooLarge() }
     case .entering, .waiting, .gathering, .ended: buffer.consume(count)
     }
   }
 
+  private func failTooLarge() {
+    fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
+  }
+
   func pipe(for attempt: Attempt) -> SplicePipe? {
-    guard state == .passing, sentHead, tap?.watchesBody != true else { return nil }
+    guard state == .passing, sentHead, tap?.watchesBody != true, download == nil else { return nil }
     return client?.pipeForBody()
   }
 
@@ -77,11 +86,14 @@ extension Call: AttemptOwner {
     observeAttempt()
     switch state {
     case .passing:
+      if let download { return endRawDownload(download) }
       if let tap { outcome = tap.outcome() }
       client?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
       finish()
     case .asked:
       guard let head = attempt.head else { return }
+      // Those of a Connect upstream are in its headers.
+      if decision?.side == .rest { Metadata.appendTrailers(trailers, to: replyTrailers) }
       do { try answer(head) } catch { fail(error) }
     case .entering, .waiting, .gathering, .ended: break
     }
@@ -94,7 +106,7 @@ extension Call: AttemptOwner {
   }
 
   func attemptCongested(_ attempt: Attempt) {
-    if state == .passing { client?.pauseReceiving() }
+    if state == .passing || isUploading { client?.pauseReceiving() }
   }
 
   func attemptDrained(_ attempt: Attempt) {
@@ -143,6 +155,7 @@ extension Call: AttemptOwner {
   func send(_ answer: Answer) {
     status = answer.status
     sentHead = true
+    UnknownFieldsReport.write(self, into: answer.fields)
     leaveWithReply(answer.fields)
     let framing: BodyFraming = answer.status == 204 || answer.status == 304 ? .none : .length(answer.body.count)
     sentBytes += answer.body.count
@@ -151,7 +164,7 @@ extension Call: AttemptOwner {
   }
 
   /// Innermost first, before the head goes out.
-  private func leaveWithReply(_ fields: FieldBlock) {
+  func leaveWithReply(_ fields: FieldBlock) {
     for index in chain.leaving { chain[index].onReply(self, fields) }
   }
 }

@@ -16,6 +16,7 @@ extension Call {
       guard let attempt else { return buffer.consume(count) }
       attempt.send(&buffer, count)
       if attempt.isCongested { client?.pauseReceiving() }
+    case .asked where isUploading: upload(&buffer, count)
     case .gathering:
       guard requestBody.count + count <= worker.limits.message else {
         buffer.consume(count)
@@ -31,6 +32,7 @@ extension Call {
   func receivedEnd(_ trailers: FieldBlock) {
     switch state {
     case .passing: attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
+    case .asked where isUploading: attempt?.sendEnd(trailers: nil)
     case .gathering:
       do { try ask() } catch { fail(error) }
     case .entering, .waiting, .asked, .ended: break

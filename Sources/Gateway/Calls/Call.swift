@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import REST
 import RPC
 
 /// One request of one client, from its head to the last byte of its answer.
@@ -53,6 +54,8 @@ final class Call {
   var upstreamName = ""
   var attemptStartedAt: Instant?
   var backend: (any Backend)?
+  /// Which of the route's bindings a REST backend was asked by.
+  var restBinding = 0
 
   // What is gathered.
   var requestBody = ByteBuffer()
@@ -67,6 +70,13 @@ final class Call {
   var replyCodec = MessageCodec.proto
   var tap: ReplyTap?
 
+  // Raw bodies on their way through.
+  /// Whether the request's body follows the beginning of its message.
+  var isUploading = false
+  /// How the answer is read as it comes, as long as that is open.
+  var rawReply: RawReply?
+  var download: RawDownload?
+
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
 
@@ -76,6 +86,8 @@ final class Call {
   /// Nil: ok.
   var outcome: Code?
   var error: RPCError?
+  /// Paths of JSON members that the schema lacks, of a route that reports them.
+  var unknownFields: [String] = []
   var receivedBytes = 0
   var sentBytes = 0
 
@@ -222,6 +234,7 @@ final class Call {
     backend =
       side == .rest
       ? RESTBackend(route: route, upstream: configuration) : ConnectBackend(route: route, upstream: configuration)
+    if try beginRawUpload(to: upstream) { return }
     state = .gathering
     if case .length(let length) = requestFraming, length > worker.limits.message { throw tooLarge() }
     client?.startReceiving()

@@ -18,8 +18,11 @@ final class Route: Sendable {
   /// Indices into ``Snapshot/upstreams``.
   let restUpstream: Int?
   let rpcUpstream: Int?
-  /// One for each REST binding; the first is used towards a REST backend.
+  /// One for each REST binding.
   let bindings: [RESTBinding]
+  /// Those that a REST backend is asked by, indices into ``bindings``: the first one that can carry the message. Each
+  /// has in its path what the first has there, so that no value moves from a path to a query.
+  let reverseBindings: [Int]
   /// For metrics and logs, one for each binding: the template as clients see it, with the prefix.
   let templates: [String]
   /// ProtoJSON as the specification has it: Connect clients and Connect backends.
@@ -44,6 +47,9 @@ final class Route: Sendable {
     self.restUpstream = restUpstream
     self.rpcUpstream = rpcUpstream
     self.bindings = bindings
+    let able = bindings.indices.filter { bindings[$0].reverseFault == nil }
+    let needed = Set(able.first.map { bindings[$0].pathFields } ?? [])
+    reverseBindings = able.filter { needed.isSubset(of: bindings[$0].pathFields) }
     self.templates = templates
     self.codec = codec
     self.profileCodec = profileCodec

@@ -12,6 +12,7 @@ extension JSONProfile {
     int64AsNumber = settings.int64 == .number
     enumsAsNumbers = settings.enums == .number
     stripEnumPrefix = settings.enumPrefix == .strip
+    lowerCaseEnums = settings.enumCase == .lower
     unsetAsNull = settings.unset == .null
     switch settings.timestamps {
     case .rfc3339: timestamps = .rfc3339

@@ -22,6 +22,10 @@ struct SnapshotCompiler {
   private var diagnostics: [Diagnostic] = []
   private var routes: [Route] = []
   private var groups: [[String]: GroupBuilder] = [:]
+  /// The keys of `groups` as they came: of equally narrow ones the first is asked first.
+  private var groupOrder: [[String]] = []
+  private var sources = RuleSources()
+  private var conflicts = RuleConflicts()
   private var codecs: [JSONProfile: JSONCodec] = [:]
 
   private init(
@@ -61,8 +65,12 @@ struct SnapshotCompiler {
   private mutating func build(_ schema: Schema) -> Snapshot? {
     let top = SourcePosition(file: configuration.file, line: 1, column: 1)
     interceptors = build(configuration.interceptors, scope: "", top)
+    let (sources, faults) = RuleSources.select(configuration.selectedRules, in: schema)
+    self.sources = sources
+    diagnostics += faults
     for service in configuration.services { add(service, schema) }
-    let built = groups.values.map { $0.build() }.sorted { $0.specificity > $1.specificity }
+    let built = groupOrder.compactMap { groups[$0]?.build() }.enumerated()
+      .sorted { ($0.element.specificity, $1.offset) > ($1.element.specificity, $0.offset) }.map(\.element)
     let fallback = configuration.fallback.flatMap { upstreamIndex($0) }
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
@@ -151,31 +159,29 @@ struct SnapshotCompiler {
     let procedure = "\(type.fullName)/\(method.name)"
     let index = routes.count
 
-    let rules = (own?.http.map { HTTPRule($0) } ?? method.httpRule).map { [$0] + $0.additionalBindings } ?? []
-    checkShadow(method, type, service, settings, rules.first)
+    let rules = sources.rules(
+      for: method, of: type, configured: own?.http, fallback: own?.method.position ?? service.service.position)
+    checkShadow(method, type, service, settings, rules.first?.rule)
     var bindings: [RESTBinding] = []
     var templates: [String] = []
     for rule in rules {
-      guard let binding = compile(rule, method, procedure, settings, profile, position, schema) else { continue }
-      let path = settings.prefix + rule.path
+      guard let binding = compile(rule, method, procedure, settings, profile, schema) else { continue }
+      let path = settings.prefix + rule.rule.path
       do throws(TemplateError) {
         let template = try PathTemplate.parse(path)
-        insert(
-          binding, template, rule, route: index, number: bindings.count, settings.hosts, procedure, position)
+        insert(rule, template, route: index, number: bindings.count, settings.hosts, procedure)
         bindings.append(binding)
         templates.append(path)
       } catch {
-        report(position, "\(procedure): the template \(path) is wrong at column \(error.column): \(error.message)")
+        report(
+          rule.position, "\(procedure): the template \(path) is wrong at column \(error.column): \(error.message)")
       }
     }
     if !insertProcedure(settings.prefix + "/" + procedure, route: index, settings.hosts) {
       report(service.service.position, "\(procedure) is configured twice", cure: "keep one")
     }
-    if settings.stage != .rpc, let fault = bindings.first?.reverseFault {
-      report(
-        settings.stagePosition,
-        "\(procedure) cannot be asked by RPC while its stage is \(settings.stage.rawValue): \(fault)",
-        severity: .warning)
+    if settings.stage != .rpc {
+      diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
     let chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
     routes.append(
@@ -201,18 +207,18 @@ struct SnapshotCompiler {
   }
 
   private mutating func compile(
-    _ rule: HTTPRule, _ method: MethodType, _ procedure: String, _ settings: RouteSettings, _ codec: JSONCodec,
-    _ position: SourcePosition, _ schema: Schema
+    _ placed: PlacedRule, _ method: MethodType, _ procedure: String, _ settings: RouteSettings, _ codec: JSONCodec,
+    _ schema: Schema
   ) -> RESTBinding? {
     do throws(BindingError) {
       var binding = BindingSettings()
       binding.ignoresUnknownQuery = settings.query.ignoresUnknown
       binding.ignoredQuery = settings.query.ignore
       binding.bodyTypes = settings.bodyTypes.map { BodyType($0) }
-      return try RESTBinding.compile(rule: rule, method: method, schema: schema, codec: codec, settings: binding)
+      return try RESTBinding.compile(
+        rule: placed.rule, method: method, schema: schema, codec: codec, settings: binding)
     } catch {
-      let column = error.column.map { " at column \($0)" } ?? ""
-      report(position, "\(procedure): the rule \(rule.method) \(rule.path) is wrong\(column): \(error.message)")
+      diagnostics.append(placed.fault(error, of: procedure))
       return nil
     }
   }
@@ -220,26 +226,25 @@ struct SnapshotCompiler {
   // MARK: Tables
 
   private mutating func insert(
-    _ binding: RESTBinding, _ template: PathTemplate, _ rule: HTTPRule, route: Int, number: Int, _ hosts: [String],
-    _ procedure: String, _ position: SourcePosition
+    _ rule: PlacedRule, _ template: PathTemplate, route: Int, number: Int, _ hosts: [String], _ procedure: String
   ) {
-    let key = hosts.sorted()
-    var group = groups[key] ?? GroupBuilder(hosts: key)
-    let conflict = group.insert(rule.method, template, route: route, binding: number, procedure: procedure)
-    groups[key] = group
-    if let conflict {
-      report(
-        position, "\(procedure) and \(conflict) have the same rule \(rule.method) \(rule.path)",
-        cure: "give one of them another path")
+    if let conflict = conflicts.insert(rule, template, hosts: hosts, procedure: procedure) {
+      report(rule.position, conflict, cure: "give one of them another path")
+      return
     }
+    inGroup(of: hosts) { $0.insert(rule.rule.method, template, route: route, binding: number) }
   }
 
   private mutating func insertProcedure(_ path: String, route: Int, _ hosts: [String]) -> Bool {
+    inGroup(of: hosts) { $0.insertProcedure(path, route: route) }
+  }
+
+  private mutating func inGroup<Result>(of hosts: [String], _ body: (inout GroupBuilder) -> Result) -> Result {
     let key = hosts.sorted()
     var group = groups[key] ?? GroupBuilder(hosts: key)
-    let isNew = group.insertProcedure(path, route: route)
-    groups[key] = group
-    return isNew
+    if groups[key] == nil { groupOrder.append(key) }
+    defer { groups[key] = group }
+    return body(&group)
   }
 
   private mutating func report(

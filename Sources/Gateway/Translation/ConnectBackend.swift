@@ -12,6 +12,8 @@ struct ConnectBackend: Backend {
 
   private var codec: MessageCodec { upstream.codec == .json ? .json : .proto }
 
+  var carriesBareMessages: Bool { codec == .proto }
+
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     let message = try payload.converted(to: codec, call)
     request.method = .post

@@ -58,6 +58,10 @@ final class Answer {
 
 /// The answering side of a call: turns a message into an upstream request, and its answer into a message or an error.
 protocol Backend {
+  /// Whether its bodies, both ways, are the bare bytes of one protobuf message: then one can be begun before it is
+  /// whole.
+  var carriesBareMessages: Bool { get }
+
   /// The protocol's way to ask; the call's metadata goes along.
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError)
 
@@ -65,4 +69,8 @@ protocol Backend {
   ///
   /// - Parameter body: the whole body, its content coding undone.
   func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError)
+}
+
+extension Backend {
+  var carriesBareMessages: Bool { false }
 }

@@ -6,21 +6,26 @@ import ProtobufSchema
 import REST
 import RPC
 
-/// The legacy service: the call becomes the request of the route's first binding.
+/// The legacy service: the call becomes the request of the first of the route's bindings that can carry it.
 struct RESTBackend: Backend {
   let route: Route
   let upstream: UpstreamConfiguration
 
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
-    guard let binding = route.bindings.first else {
+    guard !route.bindings.isEmpty else {
       throw RPCError(.unimplemented, "the method has no REST binding, and its stage is rest")
     }
     let message = try payload.converted(to: .proto, call)
     var target = ByteBuffer()
     let body = Payload()
     var contentType: String?
-    try message.withSpan { (wire) throws(RPCError) in
-      try binding.encodeRequest(wire, as: bodyType, target: &target, body: &body.buffer, contentType: &contentType)
+    let binding = try choose(call) { (binding) throws(RPCError) in
+      target.removeAll()
+      body.buffer.removeAll()
+      try message.withSpan { (wire) throws(RPCError) in
+        try binding.encodeRequest(
+          wire, as: bodyType, target: &target, body: &body.buffer, contentType: &contentType)
+      }
     }
     request.method = HTTPMethod(binding.httpMethod == "*" ? "POST" : binding.httpMethod)
     if !route.settings.stripPrefix { request.target.append(text: route.settings.prefix) }
@@ -40,6 +45,26 @@ struct RESTBackend: Backend {
     request.authority.append(call.head.authority)
   }
 
+  /// The first binding that carries the message; the refusal of the first one if none does.
+  private func choose(
+    _ call: Call, _ encode: (RESTBinding) throws(RPCError) -> Void
+  ) throws(RPCError) -> RESTBinding {
+    var refusal: RPCError?
+    for index in route.reverseBindings {
+      do throws(RPCError) {
+        try encode(route.bindings[index])
+        call.restBinding = index
+        return route.bindings[index]
+      } catch {
+        refusal = refusal ?? error
+      }
+    }
+    if let refusal { throw refusal }
+    // No binding has a reverse: it says why.
+    try encode(route.bindings[0])
+    return route.bindings[0]
+  }
+
   private var bodyType: BodyType { upstream.codec == .proto ? .protobuf : .json }
 
   /// Answers are read by what they say that they are; this is what is asked for.
@@ -51,26 +76,28 @@ struct RESTBackend: Backend {
 
   func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError) {
     call.replyMetadata.append(contentsOf: head.fields)
+    Metadata.splitTrailers(call.replyMetadata, into: call.replyTrailers)
     var unknown: [String] = []
     let fields = head.fields
     if let type = fields.firstIndex(of: .contentType) {
       try fields.withValue(at: type) { (type) throws(RPCError) in
-        try decode(head.status, type, body, &unknown, payload)
+        try decode(call, head.status, type, body, &unknown, payload)
       }
     } else {
-      try decode(head.status, nil, body, &unknown, payload)
+      try decode(call, head.status, nil, body, &unknown, payload)
     }
     if !unknown.isEmpty { call.reportUnknownFields(unknown) }
   }
 
   private func decode(
-    _ status: Int, _ type: Span<UInt8>?, _ body: Span<UInt8>, _ unknown: inout [String], _ payload: Payload
+    _ call: Call, _ status: Int, _ type: Span<UInt8>?, _ body: Span<UInt8>, _ unknown: inout [String],
+    _ payload: Payload
   ) throws(RPCError) {
-    guard status >= 200, status < 300, let binding = route.bindings.first else {
+    guard status >= 200, status < 300 else {
       throw RESTErrors.read(status: status, contentType: type, body: body, codec: route.profileCodec)
     }
     payload.codec = .proto
-    try binding.decodeResponse(
+    try route.bindings[call.restBinding].decodeResponse(
       status: status, contentType: type, body: body, envelope: route.settings.envelope, unknown: &unknown,
       into: &payload.buffer)
   }

@@ -22,20 +22,27 @@ struct RESTFace: Face {
     guard let route = call.route else { throw RPCError(.internal, "no route") }
     let payload = Payload()
     var unknown: [String] = []
+    try Self.withRequest(call) { (path, query, type) throws(RPCError) in
+      try decode(call, route.plan, path, query, type, body, &unknown, payload)
+    }
+    if !unknown.isEmpty { call.reportUnknownFields(unknown) }
+    return payload
+  }
+
+  /// Calls the body with path, query and Content-Type of the request.
+  static func withRequest(
+    _ call: Call, _ body: (Span<UInt8>, Span<UInt8>, Span<UInt8>?) throws(RPCError) -> Void
+  ) throws(RPCError) {
     let contentType = call.head.fields.firstIndex(of: .contentType)
     try call.head.withPath { (path) throws(RPCError) in
       try call.head.withQuery { (query) throws(RPCError) in
         if let contentType {
-          try call.head.fields.withValue(at: contentType) { (type) throws(RPCError) in
-            try decode(call, route.plan, path, query, type, body, &unknown, payload)
-          }
+          try call.head.fields.withValue(at: contentType) { (type) throws(RPCError) in try body(path, query, type) }
         } else {
-          try decode(call, route.plan, path, query, nil, body, &unknown, payload)
+          try body(path, query, nil)
         }
       }
     }
-    if !unknown.isEmpty { call.reportUnknownFields(unknown) }
-    return payload
   }
 
   private func decode(
@@ -64,6 +71,14 @@ struct RESTFace: Face {
     if answer.status == 204 { answer.body.removeAll() }
     if route.plan.settings.compression { call.compress(answer) }
     if binding.speaksProtobuf, binding.hasProtobufAnswer { answer.fields.vary(by: "Accept") }
+  }
+
+  /// Writes the head of an answer whose raw body follows as it comes.
+  static func writeRawHead(_ call: Call, _ contentType: String, into answer: Answer) {
+    answer.status = call.route?.plan.settings.successStatus ?? 200
+    MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
+    MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
+    answer.fields.append(.contentType, contentType)
   }
 
   func encodeError(_ call: Call, _ error: RPCError, into answer: Answer) {

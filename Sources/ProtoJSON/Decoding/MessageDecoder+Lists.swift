@@ -68,13 +68,13 @@ extension MessageDecoder {
     switch kind {
     case .string: _ = try string(into: &output)
     case .bool:
-      if cursor.skip("\"true\"") {
+      let start = cursor.index
+      if try cursor.skipString("true") {
         output.append(1)
-      } else if cursor.skip("\"false\"") {
+      } else if try cursor.skipString("false") {
         output.append(0)
       } else {
-        throw cursor.byte == 0x22
-          ? Fault(.type, at: cursor.index, "the key \"true\" or \"false\" expected") : cursor.mismatch("a string")
+        throw Fault(.type, at: start, "the key \"true\" or \"false\" expected")
       }
     default:
       guard cursor.byte == 0x22 else { throw cursor.mismatch("a string") }

@@ -113,7 +113,7 @@ extension MessageDecoder {
   private mutating func nullName(_ start: Int) throws(Fault) {
     let isNull: Bool
     if cursor.byte == 0x22 {
-      isNull = cursor.skip("\"NULL_VALUE\"")
+      isNull = try cursor.skipString("NULL_VALUE")
     } else {
       isNull = try cursor.integer().magnitude == 0
     }

@@ -27,6 +27,10 @@ struct TextReader: ~Escapable {
     }
   }
 
+  private func requireUTF8() throws(Fault) {
+    if let bad = UTF8Validation.firstInvalid(text) { throw Fault(.utf8, at: bad, "well-formed UTF-8 expected") }
+  }
+
   private func notTextual() -> Fault { Fault(.type, at: 0, "a field of a scalar type expected") }
 
   private func wellKnown(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
@@ -37,7 +41,9 @@ struct TextReader: ~Escapable {
     case .duration:
       let value = try DurationForm.parse(text, at: 0)
       append(value.seconds, value.nanos, into: &output)
-    case .fieldMask: try FieldMaskForm.parse(text, at: 0, allowsSnakeCase: true, into: &output)
+    case .fieldMask:
+      try requireUTF8()
+      try FieldMaskForm.parse(text, at: 0, allowsSnakeCase: true, into: &output)
     default:
       let inner = tables.messages[Int(field.sub)].wrapped
       output.append(varint: 1 << 3 | UInt64(inner.wireType.rawValue))
@@ -59,7 +65,7 @@ struct TextReader: ~Escapable {
   private func scalar(_ kind: ValueKind, into output: inout ByteBuffer) throws(Fault) {
     switch kind {
     case .string:
-      if let bad = UTF8Validation.firstInvalid(text) { throw Fault(.utf8, at: bad, "well-formed UTF-8 expected") }
+      try requireUTF8()
       output.append(varint: UInt64(text.count))
       output.append(text)
     case .bytes:

@@ -88,7 +88,7 @@ extension MessageEncoder {
     try writeKey(key, reader.bytes, keyAt, source, &keys, into: &output)
     output.append(UInt8(ascii: ":"))
     guard let valueAt else {
-      emptyValue(value, into: &output)
+      try emptyValue(value, WireReader(reader.bytes, source.limit..<source.limit), into: &output)
       return
     }
     var values = WireReader(reader.bytes, valueAt..<source.limit)
@@ -133,21 +133,15 @@ extension MessageEncoder {
     }
   }
 
-  /// The value of an entry without one.
-  private func emptyValue(_ value: FieldPlan, into output: inout ByteBuffer) {
+  /// The value of an entry without one: the default, a message without fields.
+  private mutating func emptyValue(
+    _ value: FieldPlan, _ nothing: WireReader, into output: inout ByteBuffer
+  ) throws(Fault) {
     switch value.kind {
-    case .timestamp: output.append(profile.timestamps == .rfc3339 ? "\"1970-01-01T00:00:00Z\"" : "0")
-    case .duration: output.append("\"0s\"")
-    case .fieldMask: output.append("\"\"")
-    case .wrapper: wrapperDefault(Int(value.sub), into: &output)
     case .enumeration: enumeration(0, Int(value.sub), into: &output)
-    default: defaultValue(value, into: &output)
+    case .value: output.append("null")
+    case let kind where kind.isScalar: defaultValue(value, into: &output)
+    default: try self.value(value.kind, Int(value.sub), nothing, omit: 0, level: 0, into: &output)
     }
-  }
-
-  /// The inner default of a wrapper.
-  func wrapperDefault(_ message: Int, into output: inout ByteBuffer) {
-    let inner = tables.messages[message].wrapped
-    if inner == .string || inner == .bytes { output.append("\"\"") } else { number(0, inner, into: &output) }
   }
 }

@@ -30,8 +30,9 @@ extension MessageEncoder {
       name(field, into: &output)
       enumeration(number, Int(field.sub), into: &output)
     case .nullValue:
-      let number = try raw(.varint, &reader)
-      if number == 0, !field.hasPresence, !profile.emitDefaults { return }
+      // Whatever the number: it would be read as the default again.
+      _ = try raw(.varint, &reader)
+      if !field.hasPresence, !profile.emitDefaults { return }
       name(field, into: &output)
       output.append("null")
     case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
@@ -87,7 +88,7 @@ extension MessageEncoder {
     }
     if output.count == empty {
       output.truncate(to: before)
-      guard profile.emitDefaults else { return }
+      guard profile.emitDefaults, !field.isExtension else { return }
       name(field, into: &output)
       output.append(UInt8(ascii: "["))
     }

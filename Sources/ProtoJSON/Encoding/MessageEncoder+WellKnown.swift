@@ -11,7 +11,7 @@ extension MessageEncoder {
     case .duration: try duration(reader, into: &output)
     case .fieldMask:
       output.append(0x22)
-      try fieldMask(reader, into: &output)
+      try fieldMask(reader, isQuoted: true, into: &output)
       output.append(0x22)
     case .wrapper: try wrapper(message, reader, into: &output)
     case .structure: try structure(reader, into: &output)
@@ -69,8 +69,10 @@ extension MessageEncoder {
 
   // MARK: FieldMask and wrappers
 
-  /// Writes the paths without quotes.
-  func fieldMask(_ source: WireReader, into output: inout ByteBuffer) throws(Fault) {
+  /// Writes the paths without the quotes around.
+  ///
+  /// - Parameter isQuoted: whether they become a JSON string.
+  func fieldMask(_ source: WireReader, isQuoted: Bool, into output: inout ByteBuffer) throws(Fault) {
     var reader = WireReader(source.bytes, source.offset..<source.limit)
     let start = output.count
     while !reader.isAtEnd {
@@ -86,9 +88,18 @@ extension MessageEncoder {
         throw malformed(error)
       }
       if output.count != start { output.append(UInt8(ascii: ",")) }
-      guard FieldMaskForm.write(reader.bytes.extracting(range), into: &output) else {
+      let path = reader.bytes.extracting(range)
+      if let bad = UTF8Validation.firstInvalid(path) {
+        throw Fault(.utf8, at: range.lowerBound + bad, "well-formed UTF-8 expected")
+      }
+      let before = output.count
+      if FieldMaskForm.write(path, isQuoted: isQuoted, into: &output) { continue }
+      guard !isQuoted, FieldMaskForm.isProtoName(path) else {
         throw Fault(.range, at: range.lowerBound, "a path in lower_snake_case expected")
       }
+      // What has no lowerCamelCase: texts may hold proto names as well.
+      output.truncate(to: before)
+      output.append(path)
     }
   }
 

@@ -60,8 +60,7 @@ struct MessageEncoder: ~Escapable {
   mutating func value(
     _ kind: ValueKind, _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
-    // A `Value` is no level of its own in JSON: what is in it is.
-    let isLevel = kind != .value
+    let isLevel = kind.isLevel
     if isLevel { try descend(reader.offset) }
     try checkSize(output, reader.offset)
     if kind == .message || kind == .group {

@@ -8,8 +8,8 @@ struct TextWriter: ~Escapable {
   @_lifetime(copy tables)
   init(tables: TableView, schema: Schema, profile: JSONProfile) {
     var profile = profile
+    // Quotes belong to JSON strings, and a text has none.
     profile.int64AsNumber = true
-    profile.enumsAsNumbers = false
     encoder = MessageEncoder(
       tables: tables, schema: schema, profile: profile, maximumDepth: 1, maximumCount: .max, omitting: [],
       isCareful: false)
@@ -24,14 +24,19 @@ struct TextWriter: ~Escapable {
       guard TimestampForm.isValid(value) else {
         throw Fault(.range, at: 0, "a timestamp of the years 0001 to 9999 expected")
       }
-      TimestampForm.write(value, into: &output)
+      if encoder.profile.timestamps == .rfc3339 {
+        TimestampForm.write(value, into: &output)
+      } else {
+        TimestampForm.writeUnix(
+          value, milliseconds: encoder.profile.timestamps == .unixMilliseconds, into: &output)
+      }
     case .duration:
       let value = try encoder.time(reader)
       guard DurationForm.isValid(value) else {
         throw Fault(.range, at: 0, "a duration of at most 10000 years expected")
       }
       DurationForm.write(value, into: &output)
-    case .fieldMask: try encoder.fieldMask(reader, into: &output)
+    case .fieldMask: try encoder.fieldMask(reader, isQuoted: false, into: &output)
     case .wrapper: try wrapped(encoder.tables.messages[Int(field.sub)].wrapped, reader, into: &output)
     default: try scalar(field.kind, Int(field.sub), payload, into: &output)
     }
@@ -86,7 +91,7 @@ struct TextWriter: ~Escapable {
     switch kind {
     case .enumeration:
       let number = Int32(truncatingIfNeeded: raw)
-      if let value = encoder.tables.enumValue(number, of: encoder.tables.enums[sub]) {
+      if !encoder.profile.enumsAsNumbers, let value = encoder.tables.enumValue(number, of: encoder.tables.enums[sub]) {
         let start = Int(value.quotedOffset) + 1
         output.append(encoder.tables.text.extracting(start..<start + Int(value.quotedLength) - 2))
       } else {

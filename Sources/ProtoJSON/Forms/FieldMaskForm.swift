@@ -39,8 +39,10 @@ enum FieldMaskForm {
 
   /// Appends one path in lowerCamelCase.
   ///
-  /// - Returns: false when the path would not come back from it: capitals, or an underscore not before a letter.
-  static func write(_ path: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
+  /// - Parameter isQuoted: whether it becomes a part of a JSON string.
+  /// - Returns: false when the path would not come back from it: capitals, an underscore not before a letter, a comma,
+  ///   or nothing at all.
+  static func write(_ path: Span<UInt8>, isQuoted: Bool, into output: inout ByteBuffer) -> Bool {
     var isAfterUnderscore = false
     for index in path.indices {
       let byte = path[index]
@@ -51,13 +53,21 @@ enum FieldMaskForm {
       } else if byte == UInt8(ascii: "_") {
         isAfterUnderscore = true
       } else {
-        // A comma or a quote would be another list, or end the string.
-        guard byte &- 65 >= 26, byte > 0x20, byte < 0x7F, byte != UInt8(ascii: ","), byte != 0x22, byte != 0x5C else {
-          return false
+        guard byte &- 65 >= 26, byte != UInt8(ascii: ",") else { return false }
+        // Keys of maps may stand in a path, and they may be any text.
+        if isQuoted, byte < 0x20 || byte == 0x22 || byte == 0x5C {
+          JSONStringWriting.escape(byte, into: &output)
+        } else {
+          output.append(byte)
         }
-        output.append(byte)
       }
     }
     return !isAfterUnderscore && !path.isEmpty
+  }
+
+  /// Whether a path is read as itself where proto names are taken too.
+  static func isProtoName(_ path: Span<UInt8>) -> Bool {
+    for index in path.indices where path[index] &- 65 < 26 || path[index] == UInt8(ascii: ",") { return false }
+    return !path.isEmpty
   }
 }

@@ -53,8 +53,10 @@ enum FloatForm {
     output.append(padded: Int(digits % scale), width: decimals)
   }
 
-  /// Swift's description is the shortest too, but ends whole numbers with `.0`.
+  /// Swift's description is the shortest too, but ends whole numbers with `.0`. That of the negative zero stays: many
+  /// readers take `-0` for an integer, and so lose its sign.
   private static func write(description: String, into output: inout ByteBuffer) {
-    output.append(text: description.hasSuffix(".0") ? String(description.dropLast(2)) : description)
+    let isWhole = description.hasSuffix(".0") && description != "-0.0"
+    output.append(text: isWhole ? String(description.dropLast(2)) : description)
   }
 }

@@ -35,7 +35,8 @@ enum JSONStringWriting {
     return nil
   }
 
-  private static func escape(_ byte: UInt8, into output: inout ByteBuffer) {
+  /// Appends the escape of a quote, a backslash or a control character.
+  static func escape(_ byte: UInt8, into output: inout ByteBuffer) {
     output.append(0x5C)
     switch byte {
     case 0x22, 0x5C: output.append(byte)

@@ -21,6 +21,14 @@ enum ValueKind: UInt8 {
 
   var isScalar: Bool { rawValue <= ValueKind.nullValue.rawValue }
 
+  /// Whether its JSON is an object or an array. A `Value` is no level of its own: what is in it is.
+  var isLevel: Bool {
+    switch self {
+    case .value, .timestamp, .duration, .fieldMask, .wrapper: false
+    default: !isScalar
+    }
+  }
+
   /// Whether JSON `null` is a value of it and not the absence of one.
   var acceptsNull: Bool { self == .nullValue || self == .value }
 }

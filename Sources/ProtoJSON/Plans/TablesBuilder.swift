@@ -31,9 +31,10 @@ struct TablesBuilder {
     }
     let prefix = profile.stripEnumPrefix ? EnumPrefix(type) : nil
     for value in type.values {
-      guard let short = prefix?.stripped(value.name), meanings[short] == nil else { continue }
-      names.insert(short, value.number)
-      meanings[short] = value.number
+      for name in spellings(of: value.name, prefix) where meanings[name] == nil {
+        names.insert(name, value.number)
+        meanings[name] = value.number
+      }
     }
     let table = names.build(into: &tables.slots, text: &tables.text)
     var plan = EnumPlan(
@@ -42,15 +43,21 @@ struct TablesBuilder {
     var known: Set<Int32> = []
     var values: [EnumValuePlan] = []
     for value in type.values where known.insert(value.number).inserted {
-      // A short name that already means another value is not written.
-      let short = prefix?.stripped(value.name).flatMap { meanings[$0] == value.number ? $0 : nil }
-      let quoted = quote(short ?? value.name)
+      // A name that already means another value is not written.
+      let name = spellings(of: value.name, prefix).last { meanings[$0] == value.number }
+      let quoted = quote(name ?? value.name)
       values.append(EnumValuePlan(number: value.number, quotedOffset: quoted.offset, quotedLength: quoted.length))
     }
     values.sort { $0.number < $1.number }
     plan.valuesCount = Int32(values.count)
     tables.enumValues += values
     tables.enums.append(plan)
+  }
+
+  /// The names that a value has by the profile; the last is the one to write.
+  private func spellings(of name: String, _ prefix: EnumPrefix?) -> [String] {
+    let names = [name] + (prefix?.stripped(name).map { [$0] } ?? [])
+    return profile.lowerCaseEnums ? names + names.map { $0.lowercased() } : names
   }
 
   // MARK: Messages

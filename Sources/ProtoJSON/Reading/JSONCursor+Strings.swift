@@ -59,6 +59,21 @@ extension JSONCursor {
     return start..<run.end
   }
 
+  /// Steps over the string that stands here if it is this text, with escapes or without.
+  mutating func skipString(_ text: StaticString) throws(Fault) -> Bool {
+    let start = index
+    let isSame: Bool
+    if let range = try plainString() {
+      isSame = ASCII.equal(json.extracting(range), text)
+    } else {
+      var unescaped = ByteBuffer()
+      try unescape(into: &unescaped)
+      isSame = ASCII.equal(unescaped.span, text)
+    }
+    if !isSame { index = start }
+    return isSame
+  }
+
   @inline(never)
   private func unterminated() -> Fault {
     Fault(.syntax, at: json.count, "the closing quote expected, but the text ends")

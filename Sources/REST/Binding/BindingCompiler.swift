@@ -76,9 +76,10 @@ struct BindingCompiler {
       parts.body = isRaw ? .rawWhole : .whole
       return
     }
-    let field = try topLevel(name, key: "body", in: parts.input)
+    let field = try topLevel(name, key: .body, in: parts.input)
     if let variable = parts.variables.first(where: { $0.fieldPath == [field] }) {
-      throw BindingError("body: \(name) is bound in the path already", column: variable.capture.column)
+      throw BindingError(
+        "body: \(name) is bound in the path already", column: variable.capture.column, part: .body)
     }
     parts.body = isHTTPBody(field, in: parts.input) ? .rawField(field) : .field(field)
     if case .rawField = parts.body, let variable = parts.variables.first(where: { $0.fieldPath.first == field }) {
@@ -103,13 +104,16 @@ struct BindingCompiler {
       if schema.messages[parts.output].wellKnown == .httpBody { parts.response = .raw }
       return
     }
-    let field = try topLevel(name, key: "response_body", in: parts.output)
+    let field = try topLevel(name, key: .responseBody, in: parts.output)
     parts.response = isHTTPBody(field, in: parts.output) ? .rawField(field) : .field(field)
   }
 
-  private func topLevel(_ name: String, key: String, in message: Int) throws(BindingError) -> Int {
-    if name.contains(".") { throw BindingError("\(key): \(name) is no top-level field") }
-    do { return try fieldIndex(name, in: message) } catch { throw BindingError("\(key): \(error.message)") }
+  private func topLevel(_ name: String, key part: BindingError.Part, in message: Int) throws(BindingError) -> Int {
+    let key = part == .body ? "body" : "response_body"
+    if name.contains(".") { throw BindingError("\(key): \(name) is no top-level field", part: part) }
+    do { return try fieldIndex(name, in: message) } catch {
+      throw BindingError("\(key): \(error.message)", part: part)
+    }
   }
 
   private func isHTTPBody(_ index: Int, in message: Int) -> Bool {

@@ -18,12 +18,19 @@ package struct BindingSettings: Sendable, Hashable {
 
 /// Why an HTTP rule does not fit its method.
 package struct BindingError: Error, Sendable, Equatable {
+  /// The part of a rule that is wrong.
+  package enum Part: Sendable {
+    case method, template, body, responseBody
+  }
+
   package let message: String
   /// In the path template, in characters from 1; nil when the fault is not in the template.
   package let column: Int?
+  package let part: Part
 
-  init(_ message: String, column: Int? = nil) {
+  init(_ message: String, column: Int? = nil, part: Part = .template) {
     self.message = message
     self.column = column
+    self.part = part
   }
 }

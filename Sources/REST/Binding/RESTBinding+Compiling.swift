@@ -17,10 +17,10 @@ extension RESTBinding {
       throw BindingError(error.message, column: error.column)
     }
     guard rule.method == "*" || FieldSyntax.isToken(Array(rule.method.utf8).span) else {
-      throw BindingError("\"\(rule.method)\" is no HTTP method")
+      throw BindingError("\"\(rule.method)\" is no HTTP method", part: .method)
     }
     guard schema.messages.indices.contains(method.input), schema.messages.indices.contains(method.output) else {
-      throw BindingError("the method \(method.name) has no message types")
+      throw BindingError("the method \(method.name) has no message types", part: .method)
     }
     var parts = Parts(template: template, httpMethod: rule.method, input: method.input, output: method.output)
     let compiler = BindingCompiler(schema: schema, codec: codec)

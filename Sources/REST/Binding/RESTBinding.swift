@@ -84,6 +84,9 @@ package final class RESTBinding: Sendable {
     readableTypes = parts.readableTypes
   }
 
+  /// The fields that the path holds, by proto path.
+  package var pathFields: [String] { variables.map(\.name) }
+
   /// What the request's body fills, as in the rule: `*`, or a top-level field by its proto name. Nil without a body.
   package var bodyName: String? {
     switch body {

@@ -119,7 +119,14 @@ extension RESTBinding {
       var end = start
       while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
       let type = schema.messages[message]
-      guard let index = Self.fieldIndex(name.extracting(start..<end), in: type) else { return .unknown }
+      var found = Self.fieldIndex(name.extracting(start..<end), in: type)
+      // A JSON name may hold dots itself.
+      while found == nil, end < name.count {
+        end &+= 1
+        while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
+        found = Self.fieldIndex(name.extracting(start..<end), in: type)
+      }
+      guard let index = found else { return .unknown }
       let field = type.fields[index]
       if place == .query, start == 0, index == body.field {
         return .refused("this field is in the body, not in the query")
@@ -142,9 +149,9 @@ extension RESTBinding {
     }
   }
 
-  /// By proto name or JSON name.
+  /// By JSON name, else by proto name: one field may be named in JSON as another is in the `.proto` file.
   private static func fieldIndex(_ name: Span<UInt8>, in type: MessageType) -> Int? {
-    type.fields.firstIndex { spells(name, $0.name) || spells(name, $0.jsonName) }
+    type.fields.firstIndex { spells(name, $0.jsonName) } ?? type.fields.firstIndex { spells(name, $0.name) }
   }
 
   private static func spells(_ bytes: Span<UInt8>, _ text: String) -> Bool {

@@ -72,7 +72,7 @@ extension RESTBinding {
   ///
   /// - Parameter boundInBody: whether there is a body: variables that lie in its field are then bound in it.
   /// - Returns: those, with paths relative to what the body is decoded into; the others are in the tree.
-  private func readPath(
+  func readPath(
     _ path: Span<UInt8>, _ captures: [Range<Int>], boundInBody: Bool, into tree: inout MessageTree
   ) throws(RPCError) -> [BoundField] {
     var bound: [BoundField] = []
@@ -201,7 +201,7 @@ extension RESTBinding {
     return RPCError.badRequest(field: error.path, reason)
   }
 
-  private func write(
+  func write(
     _ tree: inout MessageTree, _ query: Span<UInt8>, _ form: Span<UInt8> = Span(),
     only numbers: ClosedRange<Int32> = 1...Int32.max, into wire: inout ByteBuffer
   ) throws(RPCError) {
@@ -218,7 +218,7 @@ extension RESTBinding {
     }
   }
 
-  private func bodyConflict(_ field: Int, _ sibling: MessageTree.Source, _ query: Span<UInt8>) -> RPCError {
+  func bodyConflict(_ field: Int, _ sibling: MessageTree.Source, _ query: Span<UInt8>) -> RPCError {
     let body = schema.messages[input].fields[field].jsonName
     return RPCError.badRequest(
       field: name(of: sibling, query), "cannot be set beside \(body), which is the body: only one of them can")

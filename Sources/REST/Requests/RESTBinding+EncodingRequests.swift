@@ -42,6 +42,10 @@ extension RESTBinding {
       try writeQuery(wire, into: &target)
       contentType = "application/json"
       let inside = variables.filter { $0.fieldPath.first == field }.map { Array($0.fieldPath.dropFirst()) }
+      if let mask = try maskedFields(of: field, wire) {
+        try writeMasked(mask, inBody: field, wire, omitting: inside, into: &content)
+        break
+      }
       do throws(JSONError) {
         try codec.encodeField(wire, message: input, field: field, omitting: inside, into: &content)
       } catch { throw RPCError.badRequest(field: error.path, error.reason) }

@@ -37,6 +37,31 @@ package struct PathTemplate: Sendable, Hashable {
   package let captures: [Capture]
   package let verb: Literal?
 
+  /// What tells it from templates that match other paths: names, patterns and spelling of variables aside.
+  package struct Shape: Sendable, Hashable {
+    private enum Step: Sendable, Hashable {
+      case literal([UInt8])
+      case wildcard
+      case deepWildcard
+    }
+
+    private let steps: [Step]
+    private let verb: [UInt8]?
+
+    init(_ template: PathTemplate) {
+      steps = template.segments.map { segment in
+        switch segment {
+        case .literal(let literal): .literal(literal.bytes)
+        case .wildcard: .wildcard
+        case .deepWildcard: .deepWildcard
+        }
+      }
+      verb = template.verb?.bytes
+    }
+  }
+
+  package var shape: Shape { Shape(self) }
+
   /// Reads a template.
   ///
   /// - Throws: what is wrong and in which column (google/api/http.proto, "Path template syntax").

@@ -164,6 +164,6 @@ struct PathTemplateParser {
   }
 
   private func column(of offset: Int) -> Int {
-    String(decoding: bytes[..<offset], as: UTF8.self).count + 1
+    String(decoding: bytes[..<offset], as: UTF8.self).unicodeScalars.count + 1
   }
 }

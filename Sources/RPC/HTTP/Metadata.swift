@@ -45,6 +45,14 @@ package enum Metadata {
     }
   }
 
+  /// Appends what came in the trailers of an HTTP message, but for reserved names and those that may not stand there.
+  package static func appendTrailers(_ fields: FieldBlock, to trailers: FieldBlock) {
+    for index in fields.indices where !fields.entry(at: index).isRemoved {
+      let isFit = fields.withName(at: index) { !isReserved($0) && !isForbiddenInTrailers($0) }
+      if isFit { trailers.append(from: fields, at: index) }
+    }
+  }
+
   /// The reverse: appends trailing metadata as `trailer-…` headers.
   package static func joinTrailers(_ trailers: FieldBlock, into fields: FieldBlock) {
     for index in trailers.indices where !trailers.entry(at: index).isRemoved {

@@ -4,6 +4,7 @@
 //   TURNOUT_FUZZ=1 swift build --scratch-path .build-fuzz --product FuzzHTTP1
 //   SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/FuzzHTTP1 -max_total_time=60 Tests/Fuzz/HTTP1/corpus
 
+import FuzzDriver
 import HTTP1TestSupport
 
 @c(LLVMFuzzerTestOneInput)
@@ -12,21 +13,10 @@ func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   for side in ConnectionTranscript.Side.allCases {
     let whole = ConnectionTranscript.of(side, bytes)
     let byteWise = ConnectionTranscript.byteWise(side, bytes)
-    precondition(whole == byteWise, "\(whole) is not \(byteWise)")
+    if whole != byteWise { report("\(whole) is not \(byteWise)") }
   }
-  let fault = RewriteCheck(bytes).fault
-  precondition(fault == nil, fault ?? "")
+  report(RewriteCheck(bytes).fault)
   return 0
 }
 
-typealias ArgumentVector = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-  _ argumentCount: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<ArgumentVector>,
-  _ target: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
-var argumentCount = CommandLine.argc
-var arguments = CommandLine.unsafeArgv
-_ = runDriver(&argumentCount, &arguments, fuzzOneInput)
+runFuzzer(fuzzOneInput)

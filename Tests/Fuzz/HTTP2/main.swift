@@ -4,24 +4,13 @@
 //   TURNOUT_FUZZ=1 swift build --scratch-path .build-fuzz --product FuzzHTTP2
 //   SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/FuzzHTTP2 -max_total_time=60 Tests/Fuzz/HTTP2/corpus
 
+import FuzzDriver
 import HTTP2TestSupport
 
 @c(LLVMFuzzerTestOneInput)
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-  let fault = SessionCheck(bytes).fault
-  precondition(fault == nil, fault ?? "")
+  report(SessionCheck(Array(UnsafeBufferPointer(start: start, count: count))).fault)
   return 0
 }
 
-typealias ArgumentVector = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-  _ argumentCount: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<ArgumentVector>,
-  _ target: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
-var argumentCount = CommandLine.argc
-var arguments = CommandLine.unsafeArgv
-_ = runDriver(&argumentCount, &arguments, fuzzOneInput)
+runFuzzer(fuzzOneInput)

@@ -5,23 +5,13 @@
 //   TURNOUT_FUZZ=1 swift build --scratch-path .build-fuzz --product FuzzRPC
 //   SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/FuzzRPC -max_total_time=60 Tests/Fuzz/RPC/corpus
 
+import FuzzDriver
 import RPCTestSupport
 
 @c(LLVMFuzzerTestOneInput)
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let fault = WireCheck.fault(Array(UnsafeBufferPointer(start: start, count: count)))
-  precondition(fault == nil, fault ?? "")
+  report(WireCheck.fault(Array(UnsafeBufferPointer(start: start, count: count))))
   return 0
 }
 
-typealias ArgumentVector = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-  _ argumentCount: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<ArgumentVector>,
-  _ target: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
-var argumentCount = CommandLine.argc
-var arguments = CommandLine.unsafeArgv
-_ = runDriver(&argumentCount, &arguments, fuzzOneInput)
+runFuzzer(fuzzOneInput)

@@ -53,16 +53,8 @@ import Testing
     #expect(group(["*.example.com", "a.test"]).specificity == group(["a.test"]).specificity)
   }
 
-  @Test func aBuilderNamesWhoHasTheRule() throws {
+  @Test func aBuilderTakesAProcedureOnce() throws {
     var builder = GroupBuilder(hosts: [])
-    func insert(_ method: String, _ path: String, _ procedure: String) throws -> String? {
-      builder.insert(method, try PathTemplate.parse(path), route: 0, binding: 0, procedure: procedure)
-    }
-    #expect(try insert("GET", "/v1/{id}", "a") == nil)
-    #expect(try insert("POST", "/v1/{id}", "b") == nil)
-    #expect(try insert("GET", "/v1/{id}:verb", "c") == nil)
-    #expect(try insert("GET", "/v1/{other}", "d") == "a")
-    #expect(try insert("POST", "/v1/*", "e") == "b")
     let (isNew, isNewAgain) = (
       builder.insertProcedure("/a/B", route: 1), builder.insertProcedure("/a/B", route: 2)
     )

@@ -32,13 +32,13 @@ import Testing
       (["methods:", "  Zap: { stage: rpc }"], "has no method Zap; it has Get, Create, Seal, Watch", "Zap: {"),
       (
         ["methods:", "  Get: { http: { get: \"/v1/{id\" } }"], "the rule GET /v1/{id is wrong at column 8:",
-        "\"/v1/{id\""
+        "\" } }"
       ),
-      (["methods:", "  Get: { http: { get: \"/v1/{nope}\" } }"], "has no field nope", "\"/v1/{nope}\""),
-      (["methods:", "  Create: { http: { post: \"/v1/new\", body: nope } }"], "has no field nope", "\"/v1/new\""),
+      (["methods:", "  Get: { http: { get: \"/v1/{nope}\" } }"], "has no field nope", "nope}\""),
+      (["methods:", "  Create: { http: { post: \"/v1/new\", body: nope } }"], "has no field nope", "nope } }"),
       (
         ["methods:", "  Seal: { http: { get: \"/v1/crates/{id}\" } }"],
-        "CrateService/Seal and depot.v1.CrateService/Get have the same rule GET /v1/crates/{id}; give one of them another path",
+        "depot.proto:8:5) have the same rule GET /v1/crates/{id}; give one of them another path",
         "\"/v1/crates/{id}\""
       ),
       (

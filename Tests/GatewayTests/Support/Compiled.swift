@@ -23,11 +23,13 @@ struct Compiled {
     try self.init(text: lines.joined(separator: "\n") + "\n", proto: proto)
   }
 
-  init(text: String, proto: String = Depot.proto) throws {
+  /// - Parameter files: further ones, by name.
+  init(text: String, proto: String = Depot.proto, files: [String: String] = [:]) throws {
     self.text = text
     let folder = try TemporaryFolder()
     try folder.write(text, to: "turnout.yaml")
     try folder.write(proto, to: "depot.proto")
+    for (name, text) in files { try folder.write(text, to: name) }
     let (configuration, faults) = ConfigurationLoader.load(path: folder.file("turnout.yaml"))
     guard let configuration else {
       (snapshot, diagnostics) = (nil, faults)

@@ -12,6 +12,21 @@ PROTO = "library/v1/library.proto"
 SOURCES = Path(__file__).resolve().parent.parent / "proto"
 
 
+def compile_messages(folder: Path, proto):
+    """Python's messages of another .proto of the tests, and its descriptor set."""
+    annotations = Path(list(google.api.__path__)[0]).parent.parent
+    descriptors = folder / (Path(proto).stem + ".binpb")
+    subprocess.run(
+        [
+            sys.executable, "-m", "grpc_tools.protoc", f"-I{SOURCES}", f"-I{annotations}", f"--python_out={folder}",
+            "--include_imports", f"--descriptor_set_out={descriptors}", proto,
+        ],
+        check=True,
+    )
+    sys.path.insert(0, str(folder))
+    return importlib.import_module(proto.removesuffix(".proto").replace("/", ".") + "_pb2"), descriptors
+
+
 class Schema:
     """`pb`: the messages; `connect`: client and server of the official runtime; `descriptors`: a FileDescriptorSet."""
 

@@ -58,7 +58,7 @@ struct HostileInputTests {
     let body = Array(#"{"trackingNo":"t","to":{"geo":{"lat":1}},"tags":["a"],"labels":{"a":"b"},"size":"SIZE_L"}"#.utf8)
     var generator = SeededGenerator(seed: 2)
     var accepted = 0
-    for _ in 0..<3_000 {
+    for _ in 0..<4_000 {
       var wire = ByteBuffer()
       var unknown: [String] = []
       let changed = mutated(query, &generator)
@@ -80,7 +80,7 @@ struct HostileInputTests {
         #expect(error.code == .invalidArgument)
       }
     }
-    #expect(accepted > 100)
+    #expect(accepted > 80)
   }
 
   @Test("captures that belong to another template are an error, not a trap")

@@ -42,18 +42,35 @@ struct Fixture {
     p.ScanReq: 1 id string, 2 scan google.api.HttpBody oneof=what, 3 note string oneof=what
     """
 
-  static func schema() throws -> Schema {
+  /// Every type with a JSON form of its own that the parcels have no use for.
+  static let wellKnown = """
+
+    google.protobuf.Struct: 1 fields map<string;google.protobuf.Value>
+    google.protobuf.Value: 1 null_value google.protobuf.NullValue oneof=kind, 2 number_value double oneof=kind, 3 string_value string oneof=kind, 4 bool_value bool oneof=kind, 5 struct_value google.protobuf.Struct oneof=kind, 6 list_value google.protobuf.ListValue oneof=kind
+    google.protobuf.ListValue: 1 values google.protobuf.Value repeated
+    google.protobuf.DoubleValue: 1 value double
+    google.protobuf.FloatValue: 1 value float
+    google.protobuf.Int64Value: 1 value int64
+    google.protobuf.UInt64Value: 1 value uint64
+    google.protobuf.UInt32Value: 1 value uint32
+    google.protobuf.BytesValue: 1 value bytes
+
+    """
+
+  /// - Parameter more: further messages, a line each.
+  static func schema(_ more: String = "") throws -> Schema {
     let size = EnumType(
       fullName: "p.Size", values: [("SIZE_UNSPECIFIED", 0), ("SIZE_S", 1), ("SIZE_L", 2)], isOpen: true)
-    return try SchemaSketch.schema(messages, enums: [size])
+    let null = EnumType(fullName: "google.protobuf.NullValue", values: [("NULL_VALUE", 0)], isOpen: true)
+    return try SchemaSketch.schema(messages + wellKnown + more, enums: [size, null])
   }
 
   init(
     _ input: String, _ output: String, _ rule: HTTPRule, profile: JSONProfile = .standard,
-    settings: BindingSettings = BindingSettings(), streams: Bool = false
+    settings: BindingSettings = BindingSettings(), streams: Bool = false, more: String = ""
   ) throws {
     self.input = input
-    schema = try Self.schema()
+    schema = try Self.schema(more)
     codec = JSONCodec(schema: schema, profile: profile)
     let method = MethodType(
       name: "M", input: try #require(schema.messageIndex(named: input)),

@@ -10,6 +10,12 @@ enum HTTPBody {
   static func write(
     _ contentType: Span<UInt8>?, _ data: Span<UInt8>, into wire: inout ByteBuffer
   ) throws(RPCError) {
+    try begin(contentType, length: data.count, into: &wire)
+    wire.append(data)
+  }
+
+  /// Appends the fields of the message up to the bytes of its data.
+  static func begin(_ contentType: Span<UInt8>?, length: Int, into wire: inout ByteBuffer) throws(RPCError) {
     if let contentType, !contentType.isEmpty {
       guard UTF8Validation.isValid(contentType) else {
         throw RPCError.badRequest(field: "content-type", "not UTF-8")
@@ -18,10 +24,9 @@ enum HTTPBody {
       wire.append(varint: UInt64(contentType.count))
       wire.append(contentType)
     }
-    guard !data.isEmpty else { return }
+    guard length > 0 else { return }
     wire.append(tag: 2, .lengthDelimited)
-    wire.append(varint: UInt64(data.count))
-    wire.append(data)
+    wire.append(varint: UInt64(length))
   }
 
   /// Where the two fields lie in the message's bytes; empty ranges when unset.

@@ -1,0 +1,45 @@
+import Bytes
+import Compression
+import Configuration
+import HTTP1
+import HTTPModel
+import REST
+import RPC
+
+/// Raw bodies towards an RPC upstream, without being gathered: a body whose length is known is the end of a message
+/// whose beginning can be written at once.
+extension Call {
+  /// Raw bodies up to this many bytes are gathered: they can be sent once more, and read in any order.
+  var rawThreshold: Int { Swift.min(Watermark.high, worker.limits.message) }
+
+  /// Begins the attempt, if the body can follow as it comes.
+  func beginRawUpload(to upstream: Int) throws(RPCError) -> Bool {
+    guard case .length(let length) = requestFraming, length > rawThreshold, let number = face.binding,
+      let binding = route?.plan.bindings[number], binding.readsRaw, let backend, backend.carriesBareMessages,
+      try requestCoding() == .identity
+    else { return false }
+    let beginning = Payload()
+    try RESTFace.withRequest(self) { (path, query, type) throws(RPCError) in
+      try binding.beginRawRequest(
+        path: path, captures: captures, query: query, contentType: type, length: length, into: &beginning.buffer)
+    }
+    let request = UpstreamRequest()
+    try backend.encodeRequest(self, beginning, into: request)
+    request.framing = .length(beginning.buffer.count + length)
+    request.body = nil
+    isUploading = true
+    state = .asked
+    start(request, upstream: upstream)
+    guard state == .asked else { return true }
+    attempt?.send(&beginning.buffer, beginning.buffer.count)
+    client?.startReceiving()
+    return true
+  }
+
+  /// The next bytes of the body.
+  func upload(_ buffer: inout ByteBuffer, _ count: Int) {
+    guard let attempt else { return buffer.consume(count) }
+    attempt.send(&buffer, count)
+    if attempt.isCongested { client?.pauseReceiving() }
+  }
+}

@@ -1,0 +1,73 @@
+import Bytes
+import Configuration
+import HTTPModel
+import RPC
+
+/// Tells a caller which JSON members its schema lacks: those of its own request, or those of a REST backend's answer.
+///
+/// Only on routes with `unknown_fields: report`, and only when the caller asks for it with
+/// `x-turnout-report: unknown-fields`.
+enum UnknownFieldsReport {
+  private static let question: StaticString = "x-turnout-report"
+  private static let topic: StaticString = "unknown-fields"
+  private static let answer = "x-turnout-unknown-fields"
+
+  /// Bytes of the header's value; paths beyond are left out.
+  static let maximumLength = 1_024
+
+  /// Whether a field is the caller's question, which is for the gateway alone.
+  static func isRequest(_ name: Span<UInt8>) -> Bool { ASCII.equalIgnoringCase(name, question) }
+
+  static func write(_ call: Call, into fields: FieldBlock) {
+    guard !call.unknownFields.isEmpty, isAsked(call.head.fields) else { return }
+    fields.append(answer, value(call.unknownFields))
+  }
+
+  private static func isAsked(_ fields: FieldBlock) -> Bool {
+    for index in fields.indices where !fields.entry(at: index).isRemoved {
+      guard fields.entry(at: index).name == .other, fields.withName(at: index, isRequest) else { continue }
+      if fields.withValue(at: index, { names(topic, in: $0) }) { return true }
+    }
+    return false
+  }
+
+  /// Whether a comma-separated list has a word.
+  private static func names(_ word: StaticString, in list: Span<UInt8>) -> Bool {
+    var start = 0
+    for index in 0...list.count where index == list.count || list[index] == UInt8(ascii: ",") {
+      let part = list.extracting(start..<index)
+      if ASCII.equalIgnoringCase(part.extracting(MediaType.essence(part)), word) { return true }
+      start = index + 1
+    }
+    return false
+  }
+
+  /// The paths with commas between them, each once. A caller chooses the names in them: what is no plain path
+  /// character is percent-encoded, the comma too.
+  static func value(_ paths: [String]) -> String {
+    var value = ByteBuffer()
+    var known: Set<String> = []
+    for path in paths where known.insert(path).inserted {
+      var text = ByteBuffer()
+      for byte in path.utf8 {
+        switch byte {
+        case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "$"), UInt8(ascii: "@"): text.append(byte)
+        default: PercentCoding.encode([byte].span, into: &text)
+        }
+      }
+      guard value.count + text.count + 1 <= maximumLength else { break }
+      if !value.isEmpty { value.append(UInt8(ascii: ",")) }
+      value.append(text)
+    }
+    return value.withSpan { String(repairing: $0) }
+  }
+}
+
+extension Call {
+  /// Members that the schema does not know were dropped: they are counted where the route says `report`.
+  func reportUnknownFields(_ paths: [String]) {
+    guard let route, route.plan.settings.json.unknownFields == .report else { return }
+    for path in paths { worker.metrics.unknownField(route.plan, path, shard: worker.index) }
+    unknownFields += paths
+  }
+}
