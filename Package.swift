@@ -70,6 +70,17 @@ let fuzzers: [Target] = [
   fuzzer("Queries", "TranslationTestSupport"),
 ]
 
+/// The codec beside libprotobuf's, which is behind a door of its own: Tests/Bench/README.md.
+let bench: [Target] = [
+  .target(
+    name: "CProtoPeer", path: "Tests/Bench/Peer", cxxSettings: [.unsafeFlags(["-std=c++17"])],
+    linkerSettings: [.linkedLibrary("protobuf")]),
+  .executableTarget(
+    name: "turnout-bench",
+    dependencies: ["Bytes", "Diagnostics", "ProtobufSchema", "ProtoJSON", "CProtoPeer", "RandomnessTestSupport"],
+    path: "Tests/Bench/Codec", swiftSettings: rules),
+]
+
 let package = Package(
   name: "turnout",
   products: [.executable(name: "turnout", targets: ["turnout"])],
@@ -163,6 +174,6 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "Configuration", "EventLoops", "Gateway",
       ]),
-  ] + (isFuzzing ? fuzzers : []),
+  ] + (isFuzzing ? fuzzers : bench),
   cxxLanguageStandard: .cxx17
 )

@@ -70,32 +70,6 @@ extension ByteBuffer {
     text.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
   }
 
-  /// Appends a number in decimal.
-  @inlinable
-  package mutating func append<I: FixedWidthInteger>(decimal value: I) {
-    reserve(20)
-    if value < 0 { append(UInt8(ascii: "-")) }
-    var rest = UInt64(value.magnitude)
-    if rest < 10 {
-      append(UInt8(truncatingIfNeeded: rest) &+ 48)
-      return
-    }
-    var digits = 0
-    var probe = rest
-    while probe > 0 {
-      digits &+= 1
-      probe /= 10
-    }
-    reserve(digits)
-    var at = tail &+ digits
-    tail = at
-    while rest > 0 {
-      at &-= 1
-      unsafe base.unsafelyUnwrapped[at] = UInt8(truncatingIfNeeded: rest % 10) &+ 48
-      rest /= 10
-    }
-  }
-
   /// Appends a number in lower-case hexadecimal without leading zeros (chunk sizes).
   package mutating func append(hexadecimal value: Int) {
     var shift = 60

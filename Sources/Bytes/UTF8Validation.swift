@@ -19,6 +19,16 @@ package enum UTF8Validation {
         if word & 0x8080_8080_8080_8080 != 0 { break }
         index &+= 8
       }
+      // Then one character after the other until the next ASCII one, which four more bytes make cheap to look at.
+      while count &- index >= 4 {
+        var word: UInt32 = 0
+        unsafe bytes.withUnsafeBytes { source in
+          unsafe word = source.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian
+        }
+        let length = sequenceLength(word)
+        if length == 0 { break }
+        index &+= length
+      }
       guard index < count else { break }
       let byte = bytes[index]
       if byte < 0x80 {
@@ -29,6 +39,23 @@ package enum UTF8Validation {
       index &+= length
     }
     return nil
+  }
+
+  /// The length of the well-formed multi-byte sequence at the beginning of four bytes, the first the lowest; 0 for
+  /// another byte. Tables 3-6 and 3-7 of the Unicode standard.
+  @inline(__always)
+  private static func sequenceLength(_ word: UInt32) -> Int {
+    if word & 0x00C0_C0F0 == 0x0080_80E0 {
+      // The first six bits: 0 would be overlong, 0xD8 and above surrogates.
+      let bits = word & 0x200F
+      return bits != 0 && bits != 0x200D ? 3 : 0
+    }
+    if word & 0xC0E0 == 0x80C0 { return word & 0x1E != 0 ? 2 : 0 }
+    if word & 0xC0C0_C0F8 == 0x8080_80F0 {
+      let bits = word & 0x3007
+      return bits != 0 && (bits & 7 < 4 || bits == 4) ? 4 : 0
+    }
+    return 0
   }
 
   /// The length of the multi-byte sequence at an offset; nil when it is malformed or cut short.

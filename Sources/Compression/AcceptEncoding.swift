@@ -51,6 +51,11 @@ package struct AcceptEncoding: Sendable {
     return best?.coding ?? (wildcard == 0 ? nil : .identity)
   }
 
+  /// Whether the caller can read this coding, which it named or meant by `*`; `identity` always.
+  package func accepts(_ coding: ContentCoding) -> Bool {
+    coding == .identity || (weights[Self.slot(coding)] ?? wildcard ?? 0) > 0
+  }
+
   private mutating func addElement(_ element: Span<UInt8>) {
     var nameEnd = 0
     while nameEnd < element.count, element[nameEnd] != UInt8(ascii: ";") { nameEnd &+= 1 }

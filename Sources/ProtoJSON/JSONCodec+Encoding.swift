@@ -66,7 +66,7 @@ extension MessageEncoder {
   /// Writes one field without its name; the bytes hold that field only, in order.
   mutating func field(_ plan: FieldPlan, _ source: WireReader, into output: inout ByteBuffer) throws(Fault) {
     var reader = WireReader(source.bytes, source.offset..<source.limit)
-    var bare = plan
+    var bare = plan.copy
     bare.quotedLength = 0
     let start = output.count
     if !reader.isAtEnd {
@@ -77,7 +77,9 @@ extension MessageEncoder {
         try value(
           plan.kind, Int(plan.sub), WireReader(reader.bytes, range), omit: allOmitted, level: 0, into: &output)
       } else {
-        try member(bare, tag, &reader, omit: 0, level: 0, into: &output)
+        try unsafe withUnsafePointer(to: &bare) { record throws(Fault) in
+          try unsafe member(FieldPlan(record), tag, &reader, omit: 0, level: 0, into: &output)
+        }
       }
     }
     if output.count == start { defaultValue(plan, into: &output) }

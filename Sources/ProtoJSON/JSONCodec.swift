@@ -27,7 +27,7 @@ package final class JSONCodec: Sendable {
     guard tables.messages.indices.contains(message), field >= 0 else { return nil }
     let plan = tables.messages[message]
     let index = Int(plan.fieldsStart) + field
-    return index < Int(plan.fieldsEnd) ? tables.fields[index] : nil
+    return index < Int(plan.fieldsEnd) ? FieldList(tables.fields)[index] : nil
   }
 
   func requireMessage(_ message: Int) throws(JSONError) {

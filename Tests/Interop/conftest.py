@@ -6,6 +6,9 @@ import pytest
 from connectrpc.compat import google_protobuf_binary_codec, google_protobuf_json_codec
 
 from support.connect_service import ConnectService
+from support.echo import SERVICE as ECHO
+from support.echo import EchoUnderGRPC, EchoUnderHypercorn, EchoUnderUvicorn
+from support.echo_clients import CLIENTS
 from support.gateway import BINARY, Gateway
 from support.rest_service import RESTService
 from support.schema import SERVICE, Schema
@@ -151,6 +154,106 @@ def client_of(schema):
     yield make
     for client in clients:
         client.close()
+
+
+@pytest.fixture(scope="session")
+def echo_schema(tmp_path_factory):
+    return Schema(tmp_path_factory.mktemp("echo"), "echo")
+
+
+@pytest.fixture
+def line(echo_schema):
+    """Makes a request of the echo service; the fields of its wish are given by name."""
+    pb = echo_schema.pb
+    names = {field.name for field in pb.Wish.DESCRIPTOR.fields}
+
+    def make(text="hello", **more):
+        wish = {name: more.pop(name) for name in list(more) if name in names}
+        return pb.Line(text=text, wish=pb.Wish(**wish), **more)
+
+    return make
+
+
+ECHO_BACKENDS = {
+    "connect": (EchoUnderUvicorn, {"protocol": "connect"}),
+    "connect-json": (EchoUnderUvicorn, {"protocol": "connect", "codec": "json"}),
+    "connect-h2": (EchoUnderHypercorn, {"protocol": "connect", "http": "2"}),
+    "grpc": (EchoUnderGRPC, {"protocol": "grpc"}),
+    "grpc-runtime": (EchoUnderHypercorn, {"protocol": "grpc"}),
+    "grpc-json": (EchoUnderHypercorn, {"protocol": "grpc", "codec": "json"}),
+    "grpc-web": (EchoUnderUvicorn, {"protocol": "grpc-web"}),
+    "grpc-web-h2": (EchoUnderHypercorn, {"protocol": "grpc-web", "http": "2"}),
+}
+
+
+class EchoGateways:
+    """A gateway for each kind of backend, a client for each dialect; made when first asked for."""
+
+    def __init__(self, schema, folders):
+        self.schema, self.folders = schema, folders
+        self.services, self.gateways, self.clients = {}, {}, {}
+
+    def configuration(self, backend, **top):
+        kind, settings = ECHO_BACKENDS[backend]
+        if kind not in self.services:
+            self.services[kind] = kind(self.schema)
+        return {
+            "listeners": [{"address": "127.0.0.1:0"}],
+            "admin": {"address": "127.0.0.1:0"},
+            "workers": 1,
+            "schema": [{"descriptor_set": str(self.schema.descriptors)}],
+            "upstreams": {"echo": {**settings, "endpoints": [self.services[kind].url]}},
+            "services": {ECHO: {"rpc": "echo", "stage": "rpc"}},
+            "interceptors": [{"access_log": {"format": "json"}}],
+            **top,
+        }
+
+    def memory(self, backend):
+        return self.services[ECHO_BACKENDS[backend][0]].memory
+
+    def gateway(self, backend):
+        if backend not in self.gateways:
+            folder = self.folders.mktemp(f"echo-{backend}")
+            self.gateways[backend] = Gateway(folder, self.configuration(backend))
+        self.memory(backend).reset()
+        return self.gateways[backend]
+
+    def client(self, dialect, gateway):
+        key = dialect, gateway.address
+        if key not in self.clients:
+            self.clients[key] = CLIENTS[dialect](self.schema, gateway.address)
+        return self.clients[key]
+
+    def stop(self):
+        for client in self.clients.values():
+            client.close()
+        for gateway in self.gateways.values():
+            gateway.discard()
+        for service in self.services.values():
+            service.stop()
+
+
+@pytest.fixture(scope="session")
+def echo_gateways(echo_schema, tmp_path_factory):
+    gateways = EchoGateways(echo_schema, tmp_path_factory)
+    yield gateways
+    gateways.stop()
+
+
+@pytest.fixture
+def echo(echo_gateways, used):
+    """`echo(dialect, backend)`: a client before a gateway before a service, and what the service remembers."""
+
+    def pair(dialect, backend):
+        gateway = echo_gateways.gateway(backend)
+        if gateway not in used:
+            used.append(gateway)
+        client = echo_gateways.client(dialect, gateway)
+        client.memory, client.gateway = echo_gateways.memory(backend), gateway
+        return client
+
+    yield pair
+    assert all(gateway.process.poll() is None for gateway in used), "a gateway died"
 
 
 @pytest.hookimpl(wrapper=True)

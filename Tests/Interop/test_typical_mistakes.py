@@ -42,8 +42,8 @@ MISTAKES = {
         "    rest: legacy\n    rpc: content\n    stage: rest", "    rest: content\n    rpc: legacy\n    stage: rest",
         "16:11: error: `rest` needs an upstream with `protocol: rest`, and `content` has `protocol: connect`; "
         "name `legacy`",
-        "17:10: error: `rpc` needs an upstream with `protocol: connect`, and `legacy` has `protocol: rest`; "
-        "name `content`"),
+        "17:10: error: `rpc` needs an upstream with `protocol: connect`, `grpc` or `grpc-web`, and `legacy` has "
+        "`protocol: rest`; name `content`"),
     "a side left out": (
         "    rest: legacy\n    rpc: content\n    stage: rest", "    rpc: content\n    stage: rest",
         f"17:12: error: {SERVICE}.ContentService: stage `rest` of `SearchEpisodes` and `GetEpisode` needs `rest`, which "

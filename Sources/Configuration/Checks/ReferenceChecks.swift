@@ -1,8 +1,15 @@
 import Diagnostics
 
 extension RootReader {
-  /// Whether the upstream exists and speaks what its side needs; nil: any protocol.
-  func check(_ name: Reference, is wanted: UpstreamConfiguration.BackendProtocol?, for role: String) {
+  /// What may stand where an upstream is named.
+  enum WantedProtocol {
+    case any
+    case rest
+    case rpc
+  }
+
+  /// Whether the upstream exists and speaks what its side needs.
+  func check(_ name: Reference, is wanted: WantedProtocol, for role: String) {
     let isSecret = context.isSecret(name.name)
     let shown = isSecret ? "from outside the file" : quoted(name.name)
     guard let found = upstreamProtocols[name.name] else {
@@ -17,12 +24,14 @@ extension RootReader {
       return
     }
     // A protocol that could not be read was reported where it stands.
-    guard let wanted, let found, found != wanted else { return }
-    let fitting = configuration.upstreams.filter { $0.protocol == wanted }.map(\.name)
-    let other = wanted == .rest ? "`rpc`" : "`rest`"
+    guard let found, wanted != .any, found.isRPC != (wanted == .rpc) else { return }
+    let fitting = configuration.upstreams.filter { $0.protocol.isRPC == (wanted == .rpc) }.map(\.name)
+    let (other, needed) =
+      wanted == .rest
+      ? ("`rpc`", "`protocol: rest`") : ("`rest`", "`protocol: connect`, `grpc` or `grpc-web`")
     context.error(
       name.position,
-      "\(role) needs an upstream with `protocol: \(wanted.rawValue)`, and "
+      "\(role) needs an upstream with \(needed), and "
         + "\(isSecret ? "the one \(shown)" : shown) has `protocol: \(found.rawValue)`",
       cure: fitting.isEmpty ? "name it under \(other)" : "name \(listed(fitting.prefix(10).map { $0 }, "or"))")
   }

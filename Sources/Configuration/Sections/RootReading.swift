@@ -24,7 +24,7 @@ struct RootReader {
     if let node = map[.timeouts] { readTimeouts(node) }
     if let node = map[.fallback], let name = reference(node) {
       configuration.fallback = name
-      check(name, is: nil, for: "`fallback`")
+      check(name, is: .any, for: "`fallback`")
     }
     context.read(map[.workers], into: &configuration.workers) { context.integer($0, 1...256) }
     context.read(map[.drain], into: &configuration.drain) { context.duration($0, zeroAllowed: true) }

@@ -52,7 +52,7 @@ extension RootReader {
     if let node = map[.rpc] {
       settings.rpc = reference(node)
       isReadable = isReadable && settings.rpc != nil
-      settings.rpc.map { check($0, is: .connect, for: "`rpc`") }
+      settings.rpc.map { check($0, is: .rpc, for: "`rpc`") }
     }
     if let node = map[.stage] {
       settings.stagePosition = node.position

@@ -18,15 +18,22 @@ extension RootReader {
     guard var map = MappingReader(entry.value, section, context) else { return nil }
     map.place = entry.keyPosition
     let kind: UpstreamConfiguration.BackendProtocol? =
-      map.required(.protocol, section, context, cure: "write `protocol: rest` or `protocol: connect`").flatMap {
-        context.word($0, "a protocol", notYet: ["grpc", "grpc-web"])
-      }
+      map.required(.protocol, section, context, cure: "write `protocol: rest`, `connect`, `grpc` or `grpc-web`").flatMap
+    {
+      context.word($0, "a protocol")
+    }
     let endpoints = map.required(.endpoints, section, context, cure: "write `endpoints: [\"http://host:port\"]`")
       .flatMap { self.endpoints($0) }
     var result = UpstreamConfiguration(
       name: entry.key, position: entry.keyPosition, protocol: kind ?? .rest, endpoints: endpoints ?? [])
     context.read(map[.codec], into: &result.codec) { context.word($0, "a codec") }
+    if kind == .grpc { result.http = .two }
     context.read(map[.http], into: &result.http) { context.word($0, "an HTTP version") }
+    if kind == .grpc, result.http != .two, let node = map[.http] {
+      context.error(
+        node.position, "gRPC needs HTTP/2: its status stands in trailers",
+        cure: "leave `http` out, or write `protocol: grpc-web` for a server that has only HTTP/1.1")
+    }
     context.read(map[.connectTimeout], into: &result.connectTimeout) { context.duration($0) }
     context.read(map[.maxIdleConnections], into: &result.maxIdleConnections) { context.integer($0, 0...100_000) }
     context.read(map[.maxConnections], into: &result.maxConnections) { context.integer($0, 1...100_000) }

@@ -6,6 +6,11 @@ package struct UpstreamConfiguration: Sendable {
   package enum BackendProtocol: String, Sendable, CaseIterable {
     case rest
     case connect
+    case grpc
+    case grpcWeb = "grpc-web"
+
+    /// Whether it may stand under `rpc:`.
+    package var isRPC: Bool { self != .rest }
   }
 
   /// `codec:`
@@ -23,9 +28,10 @@ package struct UpstreamConfiguration: Sendable {
   package var name: String
   package var position: SourcePosition
   package var `protocol`: BackendProtocol
-  /// What the backend is sent when the message has to be encoded anyway (Default: proto; of a REST backend json).
+  /// What the backend is sent; RPC callers that use the same codec are passed through (Default: proto; of a REST backend
+  /// json).
   package var codec: Codec
-  /// (Default: 1.1)
+  /// (Default: 1.1; 2 with `protocol: grpc`, which needs it)
   package var http = HTTPVersion.one
   package var endpoints: [EndpointConfiguration]
   /// For one attempt to open a connection (Default: that of `timeouts.connect`).

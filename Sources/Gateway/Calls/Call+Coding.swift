@@ -8,7 +8,7 @@ import RPC
 extension Call {
   /// Answers smaller than this are not worth compressing.
   private static let compressionMinimum = 1024
-  private static let supported = "gzip, br, zstd, identity"
+  static let supported = "gzip, br, zstd, identity"
 
   /// The coding of the request body.
   func requestCoding() throws(RPCError) -> ContentCoding {
@@ -28,12 +28,45 @@ extension Call {
   }
 
   /// A coding by its name; an unknown one is the client's fault, told in its protocol.
-  func coding(named name: String) throws(RPCError) -> ContentCoding {
+  ///
+  /// - Parameter acceptField: the field in which the protocol lists what is read.
+  func coding(named name: String, acceptField: String = "accept-encoding") throws(RPCError) -> ContentCoding {
     if name.isEmpty { return .identity }
     if let coding = ContentCoding(name: Array(name.utf8).span) { return coding }
     throw RPCError(
       .unimplemented, "unknown content coding \"\(name.prefix(40))\"; supported: \(Self.supported)",
-      httpStatus: face.kind == .rest ? 415 : nil, headers: [("accept-encoding", Self.supported)])
+      httpStatus: face.kind == .rest ? 415 : nil, headers: [(acceptField, Self.supported)])
+  }
+
+  /// The coding of the messages in a request body, which a field of the protocol names.
+  func messageCoding(_ field: FieldName, acceptField: String) throws(RPCError) -> ContentCoding {
+    guard let index = head.fields.firstIndex(of: field) else { return .identity }
+    return try coding(named: head.fields.text(at: index), acceptField: acceptField)
+  }
+
+  /// The coding of the messages in an upstream's answer.
+  func replyMessageCoding(_ head: ResponseHead, _ field: FieldName) throws(RPCError) -> ContentCoding {
+    guard let index = head.fields.firstIndex(of: field) else { return .identity }
+    if let coding = head.fields.withValue(at: index, { ContentCoding(name: $0) }) { return coding }
+    throw RPCError(
+      .internal, "the upstream's answer has an unknown compression", logDetail: head.fields.text(at: index))
+  }
+
+  /// Whether the caller reads messages of this coding.
+  func callerAccepts(_ coding: ContentCoding) -> Bool { face.acceptedCodings(self).accepts(coding) }
+
+  /// What an upstream may compress its answer with so that it can pass as it is; nil when it will be read here, or when
+  /// the caller reads none.
+  ///
+  /// - Parameter codec: that of the upstream.
+  func codingsToPass(_ codec: MessageCodec) -> String? {
+    guard replyCodec == codec, !face.readsPlainBody else { return nil }
+    let accepted = face.acceptedCodings(self)
+    var list = ""
+    for (coding, name) in [(ContentCoding.gzip, "gzip"), (.br, "br"), (.zstd, "zstd")] where accepted.accepts(coding) {
+      list += list.isEmpty ? name : ", \(name)"
+    }
+    return list.isEmpty ? nil : list
   }
 
   func decompress(_ body: Span<UInt8>, as coding: ContentCoding, into output: inout ByteBuffer) throws(RPCError) {
@@ -68,7 +101,14 @@ extension Call {
   }
 
   /// Compresses an answer of our own making by what the caller accepts.
-  func compress(_ answer: Answer) {
+  ///
+  /// - Parameter coding: what the upstream has compressed the body with; then nothing is left to do.
+  func compress(_ answer: Answer, alreadyAs coding: ContentCoding = .identity) {
+    guard coding == .identity else {
+      answer.fields.vary(by: "Accept-Encoding")
+      answer.fields.append(.contentEncoding, coding.rawValue)
+      return
+    }
     guard answer.body.count >= Self.compressionMinimum else { return }
     answer.fields.vary(by: "Accept-Encoding")
     var accepted: [String] = []

@@ -10,11 +10,13 @@ extension Call {
     attempt?.cancel()
     observeAttempt()
     if sentHead {
+      if endStream(with: error) { return finish() }
       let client = client
       finish(tellsClient: false)
       client?.abort()
       return
     }
+    if error.httpStatus == 505 { client?.closeAfterAnswer() }
     let answer = worker.answer
     answer.removeAll()
     face.encodeError(self, error, into: answer)
@@ -47,6 +49,7 @@ extension Call {
     guard state != .ended else { return }
     state = .ended
     attempt = nil
+    relay?.close()
     worker.shared.buffers.release(reserved)
     reserved = 0
     // Mostly the loop's own read buffers, moved here with what was in them.
@@ -73,10 +76,12 @@ extension Call {
   func clientBroke(_ error: RPCError) { fail(error) }
 
   func clientCongested() {
-    if state == .passing { attempt?.pauseReading() }
+    if state == .passing || state == .relaying { attempt?.pauseReading() }
   }
 
-  func clientDrained() { attempt?.resumeReading() }
+  func clientDrained() {
+    if state == .relaying { relay?.clientDrained() } else { attempt?.resumeReading() }
+  }
 
   func deadlinePassed() { fail(RPCError(.deadlineExceeded, "the deadline passed")) }
 

@@ -13,6 +13,7 @@ extension Call: AttemptOwner {
   }
 
   func attempt(_ attempt: Attempt, head: ResponseHead) {
+    if state == .relaying { relay?.replyBegan(head) }
     if state == .asked { expectRawReply(head) }
     guard state == .passing else { return }
     if head.status == 101 {
@@ -53,9 +54,10 @@ extension Call: AttemptOwner {
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
       client?.sendBody(&buffer, count)
       if client?.isCongested == true { attempt.pauseReading() }
+    case .relaying: relay?.replied(&buffer, count)
     case .asked:
       // Of a raw answer the first bytes tell whether it has to fit.
-      guard replyBody.count + count <= worker.limits.message || rawReply != nil else {
+      guard replyBody.count + count <= replyLimit || rawReply != nil else {
         buffer.consume(count)
         failTooLarge()
         return
@@ -87,14 +89,13 @@ extension Call: AttemptOwner {
     switch state {
     case .passing:
       if let download { return endRawDownload(download) }
-      if let tap { outcome = tap.outcome() }
+      if let tap { outcome = tap.outcome(trailers) }
       client?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
       finish()
     case .asked:
       guard let head = attempt.head else { return }
-      // Those of a Connect upstream are in its headers.
-      if decision?.side == .rest { Metadata.appendTrailers(trailers, to: replyTrailers) }
-      do { try answer(head) } catch { fail(error) }
+      do { try answer(head, trailers) } catch { fail(error) }
+    case .relaying: relay?.replyEnded(trailers)
     case .entering, .waiting, .gathering, .ended: break
     }
   }
@@ -106,11 +107,11 @@ extension Call: AttemptOwner {
   }
 
   func attemptCongested(_ attempt: Attempt) {
-    if state == .passing || isUploading { client?.pauseReceiving() }
+    if state == .passing || state == .relaying || isUploading { client?.pauseReceiving() }
   }
 
   func attemptDrained(_ attempt: Attempt) {
-    client?.resumeReceiving()
+    if state == .relaying { relay?.upstreamDrained() } else { client?.resumeReceiving() }
   }
 
   /// The attempt is over: counts it and tells who was entered.
@@ -123,19 +124,19 @@ extension Call: AttemptOwner {
   }
 
   /// Reads a translated answer and writes it in the caller's protocol.
-  private func answer(_ head: ResponseHead) throws(RPCError) {
+  private func answer(_ head: ResponseHead, _ trailers: FieldBlock) throws(RPCError) {
     guard let backend else { return }
     isReplying = true
     let payload = Payload()
-    let coding = try replyCoding(head)
+    let coding = backend.readsPlainBody ? try replyCoding(head) : .identity
     if coding == .identity || replyBody.isEmpty {
       try replyBody.withSpan { (body) throws(RPCError) in
-        try backend.decodeReply(self, head, body: body, into: payload)
+        try backend.decodeReply(self, head, body: body, trailers: trailers, into: payload)
       }
     } else {
       var plain = ByteBuffer()
       try replyBody.withSpan { (body) throws(RPCError) in try decompressReply(body, as: coding, into: &plain) }
-      try backend.decodeReply(self, head, body: plain.span, into: payload)
+      try backend.decodeReply(self, head, body: plain.span, trailers: trailers, into: payload)
     }
     let answer = worker.answer
     answer.removeAll()
@@ -157,10 +158,10 @@ extension Call: AttemptOwner {
     sentHead = true
     UnknownFieldsReport.write(self, into: answer.fields)
     leaveWithReply(answer.fields)
-    let framing: BodyFraming = answer.status == 204 || answer.status == 304 ? .none : .length(answer.body.count)
     sentBytes += answer.body.count
-    client?.sendHead(status: answer.status, fields: answer.fields, framing: framing, endsCall: true)
+    client?.sendHead(status: answer.status, fields: answer.fields, framing: answer.framing, endsCall: true)
     client?.sendBody(&answer.body, answer.body.count)
+    if !answer.trailers.isEmpty { client?.sendEnd(trailers: answer.trailers) }
   }
 
   /// Innermost first, before the head goes out.

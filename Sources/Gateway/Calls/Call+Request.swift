@@ -16,9 +16,10 @@ extension Call {
       guard let attempt else { return buffer.consume(count) }
       attempt.send(&buffer, count)
       if attempt.isCongested { client?.pauseReceiving() }
+    case .relaying: relay?.received(&buffer, count)
     case .asked where isUploading: upload(&buffer, count)
     case .gathering:
-      guard requestBody.count + count <= worker.limits.message else {
+      guard requestBody.count + count <= requestLimit else {
         buffer.consume(count)
         fail(tooLarge())
         return
@@ -32,6 +33,7 @@ extension Call {
   func receivedEnd(_ trailers: FieldBlock) {
     switch state {
     case .passing: attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
+    case .relaying: relay?.receivedEnd()
     case .asked where isUploading: attempt?.sendEnd(trailers: nil)
     case .gathering:
       do { try ask() } catch { fail(error) }
@@ -53,7 +55,7 @@ extension Call {
 
   /// The request message as the face reads it.
   func requestPayload() throws(RPCError) -> Payload {
-    let coding = try requestCoding()
+    let coding = face.readsPlainBody ? try requestCoding() : .identity
     guard coding != .identity, !requestBody.isEmpty else {
       return try requestBody.withSpan { (body) throws(RPCError) in try face.decodeRequest(self, body: body) }
     }
@@ -65,12 +67,10 @@ extension Call {
   // MARK: Passing through
 
   func pass(to upstream: Int) {
-    let `protocol` = plans.snapshot.upstreams[upstream].protocol
-    let request = PassThrough.request(for: self, to: `protocol`, over: plans.snapshot.upstreams[upstream].http)
+    let upstreams = plans.snapshot.upstreams
+    let request = PassThrough.request(for: self, to: upstreams[upstream].protocol, over: upstreams[upstream].http)
     state = .passing
-    if route == nil || face.kind == .connect && `protocol` == .connect {
-      tap = ReplyTap(face: face)
-    }
+    if route == nil || face.kind != .rest { tap = ReplyTap(face: face) }
     start(request, upstream: upstream)
     guard state == .passing else { return }
     client?.startReceiving()
@@ -103,12 +103,29 @@ extension Call {
 
   /// Counts buffered bytes against `limits.buffers`; false when the call was ended because there is no room.
   func reserve(_ bytes: Int) -> Bool {
-    guard worker.shared.buffers.reserve(bytes, limit: worker.limits.buffers) else {
-      fail(RPCError(.unavailable, "too many messages are buffered at this moment", headers: [("retry-after", "1")]))
+    do {
+      try claim(bytes)
+      return true
+    } catch {
+      fail(error)
       return false
     }
+  }
+
+  /// Counts buffered bytes against `limits.buffers`.
+  ///
+  /// - Throws: `unavailable` when there is no room.
+  func claim(_ bytes: Int) throws(RPCError) {
+    guard worker.shared.buffers.reserve(bytes, limit: worker.limits.buffers) else {
+      throw RPCError(.unavailable, "too many messages are buffered at this moment", headers: [("retry-after", "1")])
+    }
     reserved += bytes
-    return true
+  }
+
+  /// Bytes that were claimed are not held any more.
+  func release(_ bytes: Int) {
+    worker.shared.buffers.release(bytes)
+    reserved -= bytes
   }
 
   func tooLarge() -> RPCError {

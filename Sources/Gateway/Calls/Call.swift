@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import ProtobufSchema
 import REST
 import RPC
 
@@ -24,6 +25,8 @@ final class Call {
     case asked
     /// Bytes pass through.
     case passing
+    /// The messages of a stream go on one by one.
+    case relaying
     case ended
   }
 
@@ -54,10 +57,14 @@ final class Call {
   var upstreamName = ""
   var attemptStartedAt: Instant?
   var backend: (any Backend)?
+  var relay: StreamRelay?
   /// Which of the route's bindings a REST backend was asked by.
   var restBinding = 0
 
   // What is gathered.
+  /// Bytes of the greatest bodies that are gathered.
+  private(set) var requestLimit = 0
+  private(set) var replyLimit = 0
   var requestBody = ByteBuffer()
   var replyBody = ByteBuffer()
   var reserved = 0
@@ -115,6 +122,8 @@ final class Call {
   var isStreamingRoute: Bool { route?.plan.isStreaming ?? false }
   /// Whether the request body is gathered, so that its whole arrival has a bound.
   var buffersRequest: Bool { state == .gathering }
+  /// Whether its caller may send messages whenever there is one, so that no rate is asked of the body.
+  var mayPause: Bool { route?.plan.type.isClientStreaming ?? false }
   var remoteAddress: SocketAddress? { client?.remoteAddress }
 
   /// For the head that is sent upstream: what is left of the deadline, at least 1.
@@ -194,49 +203,34 @@ final class Call {
     }
     if decision.shadows, onRequest == nil { ShadowObserver.launch(for: self, route: route) }
     do {
-      if try passesThrough(route.plan, decision.side, upstream) {
+      let configuration = plans.snapshot.upstreams[upstream]
+      if try face.agrees(with: configuration, self) {
         pass(to: upstream)
       } else {
-        try translate(route.plan, decision.side, upstream)
+        try translate(route.plan, to: upstream, configuration)
       }
     } catch {
       fail(error)
     }
   }
 
-  /// Whether both sides agree on protocol and codec.
-  private func passesThrough(_ route: Route, _ side: StageDecision.Side, _ upstream: Int) throws(RPCError) -> Bool {
-    switch (face.kind, side) {
-    case (.rest, .rest): return true
-    case (.connect, .rpc):
-      let codec: MessageCodec = plans.snapshot.upstreams[upstream].codec == .json ? .json : .proto
-      switch face.request {
-      case .connectStreaming: return true
-      case .connectUnary(let own): return own == codec
-      case .connectGet:
-        var message = ByteBuffer()
-        let query = try head.withQuery { (query) throws(RPCError) in
-          try ConnectGetQuery.parse(query, message: &message)
-        }
-        _ = try coding(named: query.compression)
-        return query.codec == codec
-      default: return false
+  private func translate(
+    _ route: Route, to upstream: Int, _ configuration: UpstreamConfiguration
+  ) throws(RPCError) {
+    let backend = Backends.backend(for: route, configuration)
+    if route.isStreaming {
+      guard let caller = face.stream, let answering = backend.stream else {
+        throw RPCError(.unimplemented, "a streaming method cannot be translated between REST and RPC yet")
       }
-    default: return false
+      try relay(caller, answering, to: upstream)
+      return
     }
-  }
-
-  func translate(_ route: Route, _ side: StageDecision.Side, _ upstream: Int) throws(RPCError) {
-    guard !route.isStreaming else {
-      throw RPCError(.unimplemented, "a streaming method cannot be translated between REST and RPC yet")
-    }
-    let configuration = plans.snapshot.upstreams[upstream]
-    backend =
-      side == .rest
-      ? RESTBackend(route: route, upstream: configuration) : ConnectBackend(route: route, upstream: configuration)
+    self.backend = backend
+    requestLimit = face.bodyLimit(worker.limits.message)
+    replyLimit = backend.bodyLimit(worker.limits.message)
     if try beginRawUpload(to: upstream) { return }
     state = .gathering
-    if case .length(let length) = requestFraming, length > worker.limits.message { throw tooLarge() }
+    if case .length(let length) = requestFraming, length > requestLimit { throw tooLarge() }
     client?.startReceiving()
     if !hasRequestBody { try ask() }
   }

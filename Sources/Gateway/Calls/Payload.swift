@@ -1,4 +1,5 @@
 import Bytes
+import Compression
 import RPC
 
 /// One message as bytes of a codec: the hub's form, shared by the attempts of a call and never changed once made.
@@ -6,6 +7,8 @@ final class Payload {
   var buffer = ByteBuffer()
   /// How ``buffer`` is to be read.
   var codec = MessageCodec.proto
+  /// What ``buffer`` is compressed with: a side that takes it so gets it as it came. An empty one never is.
+  var coding = ContentCoding.identity
 
   init() {}
 

@@ -18,11 +18,13 @@ extension Worker {
     switch router.route(head, in: plans.snapshot) {
     case .procedure(let index, let request):
       route = plans.routes[index]
-      face = ConnectFace(request: request)
+      face = RPCFaces.face(for: request)
     case .rest(let index, let binding):
       route = plans.routes[index]
       face = RESTFace(binding: binding)
-    case .fallback(let upstream): fallback = upstream
+    case .fallback(let upstream):
+      fallback = upstream
+      if let spoken = RPCFaces.face(spokenBy: head) { face = spoken }
     case .preflight(let index, let binding):
       route = plans.routes[index]
       face = binding.map { RESTFace(binding: $0) } ?? ConnectFace(request: .methodNotAllowed)
@@ -30,8 +32,8 @@ extension Worker {
       refusal = RPCError(.unimplemented, "OPTIONS is not allowed here", httpStatus: 405)
     case .refused(let error):
       refusal = refusal ?? error
-      if ConnectFace.speaks(head) {
-        face = ConnectFace(request: .connectUnary(.json))
+      if let spoken = RPCFaces.face(spokenBy: head) {
+        face = spoken
         // What no procedure is, is unimplemented and no missing thing (Connect protocol, conformance unexpected-uri).
         if refusal?.httpStatus != 421 { refusal?.code = .unimplemented }
       }

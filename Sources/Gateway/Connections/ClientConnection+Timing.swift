@@ -82,7 +82,7 @@ extension ClientConnection {
       return
     }
     if now >= rateWindowStart + Self.rateWindow {
-      if worker.limits.bodyRate > 0, rateWindowBytes < worker.limits.bodyRate * 5 {
+      if worker.limits.bodyRate > 0, !call.mayPause, rateWindowBytes < worker.limits.bodyRate * 5 {
         worker.metrics.slowClients.add(1, shard: worker.index)
         call.fail(RPCError(.deadlineExceeded, "the request body arrives too slowly", httpStatus: 408))
         return

@@ -49,6 +49,8 @@ extension ClientConnection: ClientStream {
     scheduleFlush()
   }
 
+  func closeAfterAnswer() { closesAfterAnswer = true }
+
   func takeOver(reserved bytes: Int) {
     reserved += bytes
     if phase == .closed || output.isEmpty { releaseReserved() }

@@ -35,6 +35,8 @@ protocol ClientStream: AnyObject {
   func becomeTunnel()
   /// Ends the exchange so that the client sees that the answer is not whole.
   func abort()
+  /// The answer that comes will be the connection's last, where connections carry one call after the other.
+  func closeAfterAnswer()
   /// The call is over and everything is sent.
   func callEnded()
 }
@@ -42,4 +44,5 @@ protocol ClientStream: AnyObject {
 extension ClientStream {
   func pipeForBody() -> SplicePipe? { nil }
   func pipeFilled() {}
+  func closeAfterAnswer() {}
 }

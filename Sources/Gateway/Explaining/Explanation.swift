@@ -67,10 +67,26 @@ enum Explanation {
   }
 
   private static func translation(_ face: FaceKind, _ upstream: UpstreamConfiguration) -> String {
-    switch (face, upstream.protocol) {
-    case (.rest, .connect): "is translated from REST to Connect"
-    case (.connect, .rest): "is translated from Connect to REST"
-    case (.rest, .rest), (.connect, .connect): "is encoded anew, in the codec of the upstream"
+    let (from, to) = (name(face), name(upstream.protocol))
+    return from == to
+      ? "is encoded anew, in the codec of the upstream" : "is translated from \(from) to \(to)"
+  }
+
+  private static func name(_ face: FaceKind) -> String {
+    switch face {
+    case .rest: "REST"
+    case .connect: "Connect"
+    case .grpc: "gRPC"
+    case .grpcWeb: "gRPC-Web"
+    }
+  }
+
+  private static func name(_ backend: UpstreamConfiguration.BackendProtocol) -> String {
+    switch backend {
+    case .rest: "REST"
+    case .connect: "Connect"
+    case .grpc: "gRPC"
+    case .grpcWeb: "gRPC-Web"
     }
   }
 
@@ -96,10 +112,10 @@ enum Explanation {
     }
     report.line("route", route.name)
     guard let number = call.face.binding else {
-      report.line("face", "connect, \(route.settings.prefix)\(route.procedure)")
+      report.line("face", "\(call.face.kind.label), \(route.settings.prefix)\(route.procedure)")
       switch call.face.request {
       case .connectGet: report.line("value", "the message from the query")
-      case .connectUnary: report.line("value", "the message from the body")
+      case .connectUnary, .grpc, .grpcWeb: report.line("value", "the message from the body")
       default: break
       }
       return
@@ -150,7 +166,7 @@ enum Explanation {
       if passes, call.hasRequestBody { report.line("", "the body as it is") }
       return
     }
-    guard upstream.protocol == .connect, upstream.codec == .proto else {
+    guard upstream.protocol.isRPC, upstream.codec == .proto else {
       // A REST backend may be sent a part of the message, or what is no message at all.
       let isReadable = body.withSpan { UTF8Validation.isValid($0) }
       if isReadable {

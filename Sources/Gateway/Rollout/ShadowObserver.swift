@@ -14,9 +14,11 @@ final class ShadowObserver: AttemptOwner {
   private let limit: Int
   private var attempt: Attempt?
   private var received = 0
+  private var tap: ReplyTap
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in end(as: .error) }
 
-  private init(worker: Worker, route: RouteState) {
+  private init(worker: Worker, route: RouteState, upstream: UpstreamConfiguration) {
+    tap = ReplyTap(upstream: upstream.protocol)
     self.worker = worker
     self.route = route
     limit = worker.limits.message
@@ -40,7 +42,7 @@ final class ShadowObserver: AttemptOwner {
     let request = UpstreamRequest()
     do throws(RPCError) {
       let payload = try call.requestPayload()
-      let backend = ConnectBackend(route: route.plan, upstream: call.plans.snapshot.upstreams[upstream])
+      let backend = Backends.backend(for: route.plan, call.plans.snapshot.upstreams[upstream])
       try backend.encodeRequest(call, payload, into: request)
     } catch {
       // What translation refuses, the flip would break.
@@ -48,7 +50,8 @@ final class ShadowObserver: AttemptOwner {
       return
     }
     call.prepare(request, upstream: upstream)
-    let observer = ShadowObserver(worker: call.worker, route: route)
+    let observer = ShadowObserver(
+      worker: call.worker, route: route, upstream: call.plans.snapshot.upstreams[upstream])
     let attempt = Attempt(pool: call.plans.pool(upstream), request: request, owner: observer)
     observer.attempt = attempt
     call.worker.shadows[ObjectIdentifier(observer)] = observer
@@ -60,16 +63,17 @@ final class ShadowObserver: AttemptOwner {
   private static let maximumInFlight = 256
 
   func attempt(_ attempt: Attempt, interim head: ResponseHead) {}
-  func attempt(_ attempt: Attempt, head: ResponseHead) {}
+  func attempt(_ attempt: Attempt, head: ResponseHead) { tap.begin(head) }
 
   func attempt(_ attempt: Attempt, body buffer: inout ByteBuffer, count: Int) {
     received += count
+    if tap.watchesBody { buffer.withSpan(0..<count) { tap.observe($0) } }
     buffer.consume(count)
     if received > limit { end(as: .error) }
   }
 
   func attempt(_ attempt: Attempt, endedWith trailers: FieldBlock) {
-    end(as: attempt.head?.status == 200 ? .answered : .error)
+    end(as: attempt.head?.status == 200 && tap.outcome(trailers) == nil ? .answered : .error)
   }
 
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) { end(as: .error) }

@@ -35,8 +35,7 @@ enum MetadataCarrying {
       switch entry.name {
       case .acceptRanges, .contentEncoding, .contentLength, .contentMD5, .contentType, .digest, .server,
         .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .allow,
-        .grpcAcceptEncoding,
-        .grpcEncoding, .grpcMessage, .grpcStatus, .grpcStatusDetailsBin, .grpcTimeout:
+        .grpcAcceptEncoding, .grpcEncoding, .grpcMessage, .grpcStatus, .grpcStatusDetailsBin, .grpcTimeout:
         continue
       case .etag:
         let tag = fields.text(at: index)
@@ -53,15 +52,8 @@ enum MetadataCarrying {
 
   /// Copies trailing metadata as `Trailer-` headers: framing, routing, cookie and auth names stay behind.
   static func copyTrailers(_ trailers: FieldBlock, to target: FieldBlock) {
-    for index in trailers.indices {
-      let entry = trailers.entry(at: index)
-      guard !entry.isRemoved else { continue }
-      switch entry.name {
-      case .other where !trailers.withName(at: index, { Metadata.isReserved($0) }), .retryAfter, .etag, .location,
-        .xRequestId, .via, .vary, .date:
-        Metadata.carry(trailers, at: index, to: target, prefix: "trailer-")
-      default: continue
-      }
+    for index in trailers.indices where isTrailingMetadata(trailers, index) {
+      Metadata.carry(trailers, at: index, to: target, prefix: "trailer-")
     }
   }
 }

@@ -27,6 +27,9 @@ enum PassThrough {
     case .connect:
       fields.remove(.connectTimeoutMs)
       if let left = call.millisecondsLeft { fields.append(.connectTimeoutMs, decimal: left) }
+    case .grpc, .grpcWeb:
+      fields.remove(.grpcTimeout)
+      if let left = call.millisecondsLeft { GRPCTimeout.write(milliseconds: left, into: fields) }
     }
     // A body would be in the way of the tunnel's bytes; HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
     if call.options.upgradeToWebSocket, head.method == .get, upstream == .rest, !call.hasRequestBody,
@@ -55,8 +58,14 @@ enum PassThrough {
     of call: Call, towards upstream: UpstreamConfiguration.BackendProtocol, into target: inout ByteBuffer
   ) {
     let prefix = call.route?.plan.settings.prefix.utf8.count ?? 0
-    let strips = prefix > 0 && (upstream == .connect || call.route?.plan.settings.stripPrefix == true)
+    let strips = prefix > 0 && (upstream.isRPC || call.route?.plan.settings.stripPrefix == true)
     let from = strips ? Swift.min(prefix, call.head.target.count) : 0
+    if call.face.request == .connectGet, upstream == .connect, call.route != nil {
+      target.append(call.head.target, Swift.min(from, call.head.pathEnd)..<call.head.pathEnd)
+      // It was read before the call got here.
+      if (try? ConnectGetTarget.write(call, into: &target)) != nil { return }
+      target.removeAll()
+    }
     target.append(call.head.target, from..<call.head.target.count)
   }
 

@@ -64,10 +64,11 @@ enum UnknownFieldsReport {
 }
 
 extension Call {
-  /// Members that the schema does not know were dropped: they are counted where the route says `report`.
+  /// Members that the schema does not know were dropped: they are counted, and where the route says `report` named to
+  /// who asks.
   func reportUnknownFields(_ paths: [String]) {
-    guard let route, route.plan.settings.json.unknownFields == .report else { return }
+    guard let route else { return }
     for path in paths { worker.metrics.unknownField(route.plan, path, shard: worker.index) }
-    unknownFields += paths
+    if route.plan.settings.json.unknownFields == .report { unknownFields += paths }
   }
 }

@@ -40,9 +40,7 @@ extension UpstreamConnection: TickFlushing {
         request.authority.withSpan { write(request, target, $0) }
       }
     }
-    if let body = request.body {
-      output.append(body.buffer)
-    } else {
+    if !request.appendBody(to: &output) {
       var pending = ByteBuffer()
       attempt.takePending(into: &pending)
       output.append(pending)

@@ -55,7 +55,8 @@ struct UpstreamFailure: Error {
         .unavailable, "the upstream refused the request", httpStatus: 503, headers: [("retry-after", "1")],
         logDetail: reason)
     case .reset(let code):
-      RPCError(Self.code(of: code), "the upstream reset the request", httpStatus: 502, logDetail: reason)
+      RPCError(
+        GRPCStatus.code(ofReset: code.rawValue), "the upstream reset the request", httpStatus: 502, logDetail: reason)
     case .malformed:
       RPCError(.internal, "the upstream's answer is no valid HTTP", httpStatus: 502, logDetail: reason)
     case .timeout:
@@ -63,17 +64,6 @@ struct UpstreamFailure: Error {
     case .tooLarge:
       RPCError(
         .resourceExhausted, "the upstream's answer is larger than limits.message", httpStatus: 502, logDetail: reason)
-    }
-  }
-
-  /// gRPC's table of reset codes.
-  private static func code(of reset: HTTP2ErrorCode) -> Code {
-    switch reset {
-    case .refusedStream: .unavailable
-    case .cancel: .canceled
-    case .enhanceYourCalm: .resourceExhausted
-    case .inadequateSecurity: .permissionDenied
-    default: .internal
     }
   }
 }

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP1
 import HTTPModel
+import RPC
 
 /// What one attempt sends: a head, and the whole body when it is known before.
 final class UpstreamRequest {
@@ -9,10 +10,12 @@ final class UpstreamRequest {
   /// For the Host field; empty: the endpoint's own.
   var authority = ByteBuffer()
   var fields: FieldBlock
-  /// How the body is sent; `.length` of the payload when there is one.
+  /// How the body is sent.
   var framing = BodyFraming.none
   /// The whole body; nil when it is streamed, or when there is none.
   var body: Payload?
+  /// Goes before the body; counted in a length of ``framing``.
+  var envelope: EnvelopeHead?
   /// Whether the exchange asks for a tunnel (`Upgrade: websocket`).
   var upgrades = false
   /// Whether sending it twice is harmless: a safe or idempotent method.
@@ -20,6 +23,14 @@ final class UpstreamRequest {
 
   init(fields: FieldBlock = FieldBlock()) {
     self.fields = fields
+  }
+
+  /// Appends the whole body; false when there is none, or when it is streamed.
+  func appendBody(to output: inout ByteBuffer) -> Bool {
+    guard let body else { return false }
+    envelope?.write(into: &output)
+    output.append(body.buffer)
+    return true
   }
 
   /// Whether the request is there as a whole and can be written again.

@@ -12,7 +12,7 @@ extension MessageDecoder {
       return output.count == start
     }
     output.append(varint: UInt64(range.count))
-    output.append(cursor.json.extracting(range))
+    output.append(short: cursor.json, range.lowerBound, range.count)
     return range.isEmpty
   }
 

@@ -224,23 +224,3 @@ struct MessageEncoder: ~Escapable {
     output.append(short: tables.text, Int(field.quotedOffset), Int(field.quotedLength))
   }
 }
-
-extension ByteBuffer {
-  /// Appends a part of a text that has 16 more bytes behind the part: whole blocks instead of a call.
-  @inline(__always)
-  mutating func append(short text: Span<UInt8>, _ offset: Int, _ length: Int) {
-    guard length <= 32, offset >= 0, length >= 0, text.count &- offset >= 48 else {
-      append(text.extracting(offset..<offset &+ length))
-      return
-    }
-    unsafe appendWithUnsafeRoom(32) { room in
-      let first = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
-      unsafe room.storeBytes(of: first, as: SIMD16<UInt8>.self)
-      if length > 16 {
-        let second = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: offset &+ 16, as: SIMD16<UInt8>.self)
-        unsafe room.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
-      }
-      return length
-    }
-  }
-}

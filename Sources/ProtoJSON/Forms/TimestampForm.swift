@@ -10,31 +10,18 @@ enum TimestampForm {
   /// Reads RFC 3339: upper-case T and Z, 0 to 9 fraction digits, any offset, years 1 to 9999.
   static func parse(_ text: Span<UInt8>, at offset: Int) throws(Fault) -> Value {
     func malformed() -> Fault { Fault(.type, at: offset, "a timestamp such as 2026-01-31T12:00:00Z expected") }
-    func number(_ start: Int, _ length: Int) throws(Fault) -> Int {
-      guard start >= 0, text.count - start >= length else { throw malformed() }
-      var value = 0
-      for index in start..<start + length {
-        let digit = text[index] &- 48
-        guard digit < 10 else { throw malformed() }
-        value = value * 10 + Int(digit)
-      }
-      return value
-    }
-    func mark(_ index: Int, _ mark: UInt8) throws(Fault) {
-      guard index < text.count, text[index] == mark else { throw malformed() }
-    }
-    let year = try number(0, 4)
-    try mark(4, UInt8(ascii: "-"))
-    let month = try number(5, 2)
-    try mark(7, UInt8(ascii: "-"))
-    let day = try number(8, 2)
-    try mark(10, UInt8(ascii: "T"))
-    let hour = try number(11, 2)
-    try mark(13, UInt8(ascii: ":"))
-    let minute = try number(14, 2)
-    try mark(16, UInt8(ascii: ":"))
-    let second = try number(17, 2)
-    guard (1...12).contains(month), day >= 1, day <= GregorianCalendar.daysIn(month: month, year: year), hour < 24,
+    guard text.count >= 20 else { throw malformed() }
+    var digits = Digits(text)
+    let year = digits.pair(0) &* 100 &+ digits.pair(2)
+    let month = digits.pair(5)
+    let day = digits.pair(8)
+    let hour = digits.pair(11)
+    let minute = digits.pair(14)
+    let second = digits.pair(17)
+    guard digits.areDigits, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"), text[10] == UInt8(ascii: "T"),
+      text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":")
+    else { throw malformed() }
+    guard month >= 1, month <= 12, day >= 1, day <= GregorianCalendar.daysIn(month: month, year: year), hour < 24,
       minute < 60, second < 60
     else { throw Fault(.range, at: offset, "a date and time of the calendar expected") }
     var index = 19
@@ -50,10 +37,10 @@ enum TimestampForm {
     switch text[index] {
     case UInt8(ascii: "Z"): index += 1
     case UInt8(ascii: "+"), UInt8(ascii: "-"):
-      let hours = try number(index + 1, 2)
-      try mark(index + 3, UInt8(ascii: ":"))
-      let minutes = try number(index + 4, 2)
-      guard hours < 24, minutes < 60 else { throw malformed() }
+      guard text.count - index == 6, text[index + 3] == UInt8(ascii: ":") else { throw malformed() }
+      let hours = digits.pair(index + 1)
+      let minutes = digits.pair(index + 4)
+      guard digits.areDigits, hours < 24, minutes < 60 else { throw malformed() }
       let shift = Int64(hours * 3_600 + minutes * 60)
       seconds += text[index] == UInt8(ascii: "+") ? -shift : shift
       index += 6
@@ -113,17 +100,22 @@ enum TimestampForm {
   static func write(_ value: Value, into output: inout ByteBuffer) {
     let (days, second) = divide(value.seconds)
     let date = GregorianCalendar.date(days: days)
-    output.append(padded: date.year, width: 4)
-    output.append(UInt8(ascii: "-"))
-    output.append(padded: date.month, width: 2)
-    output.append(UInt8(ascii: "-"))
-    output.append(padded: date.day, width: 2)
-    output.append(UInt8(ascii: "T"))
-    output.append(padded: second / 3_600, width: 2)
-    output.append(UInt8(ascii: ":"))
-    output.append(padded: second / 60 % 60, width: 2)
-    output.append(UInt8(ascii: ":"))
-    output.append(padded: second % 60, width: 2)
+    unsafe output.appendWithUnsafeRoom(19) { room in
+      func put(_ pair: Int, _ mark: UInt8, at index: Int) {
+        let tens = UInt8(truncatingIfNeeded: pair / 10)
+        unsafe room[index] = tens &+ 48
+        unsafe room[index &+ 1] = UInt8(truncatingIfNeeded: pair) &- tens &* 10 &+ 48
+        if mark != 0 { unsafe room[index &+ 2] = mark }
+      }
+      put(date.year / 100, 0, at: 0)
+      put(date.year % 100, UInt8(ascii: "-"), at: 2)
+      put(date.month, UInt8(ascii: "-"), at: 5)
+      put(date.day, UInt8(ascii: "T"), at: 8)
+      put(second / 3_600, UInt8(ascii: ":"), at: 11)
+      put(second / 60 % 60, UInt8(ascii: ":"), at: 14)
+      put(second % 60, 0, at: 17)
+      return 19
+    }
     writeFraction(Int(value.nanos), into: &output)
     output.append(UInt8(ascii: "Z"))
   }
@@ -174,19 +166,21 @@ enum TimestampForm {
   }
 }
 
-extension ByteBuffer {
-  /// Appends a number with leading zeros; one that is too wide loses its upper digits.
+/// Pairs of digits at known places; what is no digit is noted and found at the end.
+private struct Digits: ~Escapable {
+  private let text: Span<UInt8>
+  private(set) var areDigits = true
+
+  @_lifetime(copy text)
+  init(_ text: Span<UInt8>) {
+    self.text = text
+  }
+
   @inline(__always)
-  mutating func append(padded value: Int, width: Int) {
-    unsafe appendWithUnsafeRoom(width) { room in
-      var rest = UInt64(value.magnitude)
-      var at = width
-      while at > 0 {
-        at &-= 1
-        unsafe room[at] = UInt8(truncatingIfNeeded: rest % 10) &+ 48
-        rest /= 10
-      }
-      return width
-    }
+  mutating func pair(_ index: Int) -> Int {
+    let tens = text[index] &- 48
+    let ones = text[index &+ 1] &- 48
+    if tens > 9 || ones > 9 { areDigits = false }
+    return Int(tens) &* 10 &+ Int(ones)
   }
 }

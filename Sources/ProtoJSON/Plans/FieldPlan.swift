@@ -37,8 +37,26 @@ enum FieldShape: UInt8 {
   case singular, repeated, packed, map
 }
 
-/// All that the codec needs of one field, as a trivial value in one flat array.
+/// A field's record where it lies in the tables: to copy all of a record for each member takes longer than to use it.
+///
+/// It lives as long as the codec whose tables have the record: the array is constant, so that its memory stays in place.
+@safe
+@dynamicMemberLookup
 struct FieldPlan {
+  private let record: UnsafePointer<FieldRecord>
+
+  @inline(__always)
+  init(_ record: UnsafePointer<FieldRecord>) { unsafe self.record = unsafe record }
+
+  @inline(__always)
+  subscript<Value>(dynamicMember path: KeyPath<FieldRecord, Value>) -> Value { unsafe record.pointee[keyPath: path] }
+
+  /// The record itself, to be changed.
+  var copy: FieldRecord { unsafe record.pointee }
+}
+
+/// All that the codec needs of one field, as a trivial value in one flat array.
+struct FieldRecord {
   /// The bytes of the tag of one value, the first in the lowest byte.
   var tag: UInt64
   /// The bytes of the tag of a packed list.

@@ -2,7 +2,7 @@ import Bytes
 
 /// The flat tables of a schema and a profile.
 struct Tables: Sendable {
-  var fields: [FieldPlan] = []
+  var fields: [FieldRecord] = []
   var messages: [MessagePlan] = []
   var enums: [EnumPlan] = []
   var enumValues: [EnumValuePlan] = []
@@ -11,7 +11,7 @@ struct Tables: Sendable {
   var direct: [Int32] = []
   /// Global field indices in order of their number.
   var sorted: [Int32] = []
-  /// Names, plain and quoted, with 16 bytes of padding behind the last.
+  /// Names, plain and quoted, with 32 bytes of padding behind the last.
   var text: [UInt8] = []
   /// Plans of `Struct`, `Value` and `ListValue`, -1 when the schema lacks them.
   var structure: Int32 = -1
@@ -19,9 +19,28 @@ struct Tables: Sendable {
   var listValue: Int32 = -1
 }
 
+/// The fields of all messages.
+@safe
+struct FieldList {
+  // The array is one of the codec's constant tables: its memory would move only with a change.
+  private let base: UnsafePointer<FieldRecord>?
+  let count: Int
+
+  init(_ records: borrowing [FieldRecord]) {
+    unsafe base = records.withUnsafeBufferPointer { $0.baseAddress }
+    count = records.count
+  }
+
+  @inline(__always)
+  subscript(index: Int) -> FieldPlan {
+    precondition(index >= 0 && index < count, "field outside the tables")
+    return unsafe FieldPlan(base.unsafelyUnwrapped + index)
+  }
+}
+
 /// The tables as spans: what a run of the codec reads, without reference counts.
 struct TableView: ~Escapable {
-  let fields: Span<FieldPlan>
+  let fields: FieldList
   let messages: Span<MessagePlan>
   let enums: Span<EnumPlan>
   let enumValues: Span<EnumValuePlan>
@@ -35,7 +54,7 @@ struct TableView: ~Escapable {
 
   @_lifetime(borrow tables)
   init(_ tables: borrowing Tables) {
-    fields = tables.fields.span
+    fields = FieldList(tables.fields)
     messages = tables.messages.span
     enums = tables.enums.span
     enumValues = tables.enumValues.span

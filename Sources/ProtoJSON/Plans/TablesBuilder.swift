@@ -11,7 +11,7 @@ struct TablesBuilder {
     var builder = TablesBuilder(schema: schema, profile: profile)
     for type in schema.enums { builder.add(type) }
     for type in schema.messages { builder.add(type) }
-    builder.tables.text.append(contentsOf: repeatElement(0, count: 16))
+    builder.tables.text.append(contentsOf: repeatElement(0, count: 32))
     return builder.tables
   }
 
@@ -116,7 +116,7 @@ struct TablesBuilder {
     field.extensionName.map { "[\($0)]" } ?? field.jsonName
   }
 
-  private mutating func plan(_ field: Field, _ index: Int) -> FieldPlan {
+  private mutating func plan(_ field: Field, _ index: Int) -> FieldRecord {
     let written = field.extensionName == nil && profile.protoFieldNames ? field.name : jsonName(of: field)
     let bytes = Array(written.utf8)
     let name = NameKey(bytes.span, at: 0, length: bytes.count, offset: Int32(tables.text.count))
@@ -132,7 +132,7 @@ struct TablesBuilder {
       case .map: .map
       case .repeated: field.isPacked && kind.isPackable ? .packed : .repeated
       }
-    return FieldPlan(
+    return FieldRecord(
       tag: tag.word, packedTag: packed.word, name: name, quotedOffset: quoted.offset, quotedLength: quoted.length,
       number: number, sub: Int32(kind == .enumeration ? field.enumIndex : field.messageIndex),
       oneof: Int32(field.oneofIndex), owner: Int32(tables.messages.count), index: Int32(index), tagLength: tag.length,

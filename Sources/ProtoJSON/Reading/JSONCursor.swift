@@ -18,12 +18,59 @@ struct JSONCursor: ~Escapable {
 
   @inline(__always)
   mutating func skipBlanks() {
-    while index < json.count {
-      let byte = json[index]
-      if byte > 0x20 { return }
-      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
-      index &+= 1
+    if index < json.count, json[index] <= 0x20 { skipRun() }
+  }
+
+  /// Steps over blanks, indentation eight bytes at a time.
+  private mutating func skipRun() {
+    let json = json
+    var at = index
+    while at < json.count {
+      while json.count &- at >= 8 {
+        let word = UInt64(littleEndian: unsafe json.bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self))
+        let others = word ^ 0x2020_2020_2020_2020
+        if others != 0 {
+          at &+= others.trailingZeroBitCount >> 3
+          break
+        }
+        at &+= 8
+      }
+      guard at < json.count else { break }
+      let byte = json[at]
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { break }
+      at &+= 1
     }
+    index = at
+  }
+
+  /// Steps over a quoted name and its colon, a text such as `"name":` of the pool, if just they stand here.
+  ///
+  /// - Parameter offset: where the text begins in the pool, which goes on for 16 more bytes behind it.
+  @inline(__always)
+  mutating func skip(name pool: Span<UInt8>, _ offset: Int, _ length: Int) -> Bool {
+    guard offset >= 0, length >= 4, length <= 16, json.count &- index >= 16, pool.count &- offset >= 16 else {
+      return skip(long: pool, offset, length)
+    }
+    let text = unsafe json.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD2<UInt64>.self)
+    let name = unsafe pool.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD2<UInt64>.self)
+    let first = text[0] ^ name[0]
+    if length < 8 {
+      guard UInt64(littleEndian: first) &<< UInt64(64 &- length &* 8) == 0 else { return false }
+    } else {
+      // Of the second word the last bytes of the text, which may be none.
+      let second = UInt64(littleEndian: text[1] ^ name[1])
+      let others = length == 8 ? 0 : second &<< UInt64(128 &- length &* 8)
+      guard first | others == 0 else { return false }
+    }
+    index &+= length
+    return true
+  }
+
+  private mutating func skip(long pool: Span<UInt8>, _ offset: Int, _ length: Int) -> Bool {
+    guard offset >= 0, length > 0, pool.count &- offset >= length, json.count &- index >= length else { return false }
+    for at in 0..<length where pool[offset &+ at] != json[index &+ at] { return false }
+    index &+= length
+    return true
   }
 
   @inline(never)

@@ -13,13 +13,35 @@ extension ByteBuffer {
   }
 
   private mutating func appendLong(varint value: UInt64) {
-    reserve(10)
-    var rest = value
-    while rest >= 0x80 {
-      append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
+    unsafe appendWithUnsafeRoom(10) { room in
+      var rest = value
+      var count = 0
+      while rest >= 0x80 {
+        unsafe room[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+        rest >>= 7
+        count &+= 1
+      }
+      unsafe room[count] = UInt8(truncatingIfNeeded: rest)
+      return count &+ 1
     }
-    append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  /// Appends a part of a text: up to 32 bytes in whole blocks, if the text goes on as far, instead of by a call.
+  @inline(__always)
+  mutating func append(short text: Span<UInt8>, _ offset: Int, _ length: Int) {
+    guard offset >= 0, length >= 0, length <= 32, text.count &- offset >= 32 else {
+      append(text.extracting(offset..<offset &+ length))
+      return
+    }
+    unsafe appendWithUnsafeRoom(32) { room in
+      let first = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
+      unsafe room.storeBytes(of: first, as: SIMD16<UInt8>.self)
+      if length > 16 {
+        let second = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: offset &+ 16, as: SIMD16<UInt8>.self)
+        unsafe room.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
+      }
+      return length
+    }
   }
 
   package mutating func append(tag number: UInt32, _ type: WireType) {

@@ -52,6 +52,19 @@ package struct WireReader: ~Escapable {
   @usableFromInline
   mutating func readLongVarint() throws(WireError) -> UInt64 {
     let start = offset
+    if limit &- offset >= 8 {
+      // Up to eight bytes at once: the first without the highest bit is the last of the number.
+      let word = UInt64(littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
+      let ends = ~word & 0x8080_8080_8080_8080
+      if ends != 0 {
+        let bits = ends.trailingZeroBitCount &+ 1
+        let lanes = word & (UInt64.max &>> UInt64(64 &- bits)) & 0x7F7F_7F7F_7F7F_7F7F
+        let pairs = (lanes & 0x007F_007F_007F_007F) | (lanes & 0x7F00_7F00_7F00_7F00) >> 1
+        let fours = (pairs & 0x0000_3FFF_0000_3FFF) | (pairs & 0x3FFF_0000_3FFF_0000) >> 2
+        offset = start &+ bits >> 3
+        return (fours & 0x0FFF_FFFF) | (fours & 0x0FFF_FFFF_0000_0000) >> 4
+      }
+    }
     var value: UInt64 = 0
     var shift: UInt64 = 0
     var index = offset

@@ -41,15 +41,14 @@ extension RESTBinding {
 
   private func readText(of variable: Variable, _ wire: Span<UInt8>, into text: inout ByteBuffer) throws(RPCError) {
     let field = schema.messages[variable.parent].fields[variable.field]
+    if field.kind == .message { return try readMessageText(of: variable, wire, into: &text) }
     var found: Range<Int>?
     do throws(WireError) {
       try WireSearch.last(variable.fieldPath[...], of: input, in: schema, wire, 0..<wire.count, found: &found)
     } catch {
       throw Self.malformed(error)
     }
-    if found == nil, field.hasPresence {
-      throw RPCError.badRequest(field: variable.name, "must be set: it is a part of the REST backend's path")
-    }
+    if found == nil, field.hasPresence { throw Self.unset(variable) }
     do throws(JSONError) {
       if let found {
         try codec.encodeText(wire.extracting(found), message: variable.parent, field: variable.field, into: &text)
@@ -60,6 +59,26 @@ extension RESTBinding {
     } catch {
       throw RPCError.badRequest(field: variable.name, error.reason)
     }
+  }
+
+  /// Of a well-known type, whose parts are put together.
+  private func readMessageText(
+    of variable: Variable, _ wire: Span<UInt8>, into text: inout ByteBuffer
+  ) throws(RPCError) {
+    var parts = ByteBuffer()
+    var isSet = false
+    do throws(WireError) {
+      try WireSearch.join(
+        variable.fieldPath[...], of: input, in: schema, wire, 0..<wire.count, isSet: &isSet, into: &parts)
+    } catch { throw Self.malformed(error) }
+    guard isSet else { throw Self.unset(variable) }
+    do throws(JSONError) {
+      try codec.encodeText(parts.span, message: variable.parent, field: variable.field, into: &text)
+    } catch { throw RPCError.badRequest(field: variable.name, error.reason) }
+  }
+
+  private static func unset(_ variable: Variable) -> RPCError {
+    RPCError.badRequest(field: variable.name, "must be set: it is a part of the REST backend's path")
   }
 
   /// The payload of a field's default.

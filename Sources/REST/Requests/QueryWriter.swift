@@ -139,16 +139,26 @@ struct QueryWriter: ~Copyable {
       return left.value.lowerBound < right.value.lowerBound
     }
     var text = ByteBuffer()
+    var parts = ByteBuffer()
     var separator = UInt8(ascii: "?")
     for (index, leaf) in leaves.enumerated() {
       let field = schema.messages[leaf.parent].fields[leaf.field]
       if field.cardinality == .singular {
-        if index + 1 < leaves.count, isSame(leaf, leaves[index + 1]) { continue }
+        let goesOn = index + 1 < leaves.count && isSame(leaf, leaves[index + 1])
+        // The parts of a message are one message, of scalars the last one counts.
+        if field.kind == .message, goesOn || !parts.isEmpty { parts.append(wire.extracting(leaf.value)) }
+        if goesOn { continue }
         if !field.hasPresence, Self.isZero(wire.extracting(leaf.value), field.kind) { continue }
       }
       text.removeAll()
       do throws(JSONError) {
-        try binding.codec.encodeText(wire.extracting(leaf.value), message: leaf.parent, field: leaf.field, into: &text)
+        if parts.isEmpty {
+          try binding.codec.encodeText(
+            wire.extracting(leaf.value), message: leaf.parent, field: leaf.field, into: &text)
+        } else {
+          try binding.codec.encodeText(parts.span, message: leaf.parent, field: leaf.field, into: &text)
+          parts.removeAll()
+        }
       } catch {
         throw RPCError.badRequest(field: name(leaf.path), error.reason)
       }

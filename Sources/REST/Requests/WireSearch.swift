@@ -1,3 +1,4 @@
+import Bytes
 import ProtoJSON
 import ProtobufSchema
 
@@ -51,6 +52,40 @@ enum WireSearch {
           fields.contains(where: { $0.oneofIndex == wanted.oneofIndex && UInt32(bitPattern: $0.number) == tag.number })
         {
           found = nil
+        }
+      }
+    }
+  }
+
+  /// Appends the parts of a message anywhere in another one: together they are its bytes.
+  ///
+  /// - Parameter isSet: false without one, and when a sibling in its oneof came after it.
+  static func join(
+    _ path: ArraySlice<Int>, of message: Int, in schema: Schema, _ wire: Span<UInt8>, _ range: Range<Int>,
+    isSet: inout Bool, into parts: inout ByteBuffer
+  ) throws(WireError) {
+    guard let step = path.first else { return }
+    let fields = schema.messages[message].fields
+    let wanted = fields[step]
+    var reader = WireReader(wire, range)
+    while !reader.isAtEnd {
+      let tag = try reader.readTag()
+      if tag.number == UInt32(bitPattern: wanted.number), tag.type == wireType(of: wanted.kind) {
+        let payload = try payload(&reader, tag)
+        if path.count == 1 {
+          parts.append(wire.extracting(payload))
+          isSet = true
+        } else {
+          try join(
+            path.dropFirst(), of: wanted.messageIndex, in: schema, wire, payload, isSet: &isSet, into: &parts)
+        }
+      } else {
+        try reader.skip(tag)
+        if wanted.oneofIndex >= 0, isSet,
+          fields.contains(where: { $0.oneofIndex == wanted.oneofIndex && UInt32(bitPattern: $0.number) == tag.number })
+        {
+          isSet = false
+          parts.removeAll()
         }
       }
     }

@@ -38,6 +38,12 @@ package struct EnvelopeHead: Equatable, Sendable {
     self.length = length
   }
 
+  /// - Parameter bytes: exactly five.
+  init(_ bytes: Span<UInt8>) {
+    flags = bytes[0]
+    length = Int(UInt32(bytes[1]) << 24 | UInt32(bytes[2]) << 16 | UInt32(bytes[3]) << 8 | UInt32(bytes[4]))
+  }
+
   package var isCompressed: Bool { flags & Self.compressed != 0 }
 
   /// Whether this envelope ends a response of the dialect.

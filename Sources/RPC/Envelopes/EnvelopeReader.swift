@@ -73,7 +73,7 @@ package struct EnvelopeReader: Sendable {
     return .head(head)
   }
 
-  private func check(_ head: EnvelopeHead) throws(RPCError) {
+  func check(_ head: EnvelopeHead) throws(RPCError) {
     let end = direction == .response ? dialect.endFlag : 0
     guard head.flags & ~(EnvelopeHead.compressed | end) == 0 else {
       let code: Code = dialect == .connect ? fault : .internal
@@ -92,7 +92,7 @@ package struct EnvelopeReader: Sendable {
     }
   }
 
-  private var fault: Code { direction == .request ? .invalidArgument : .internal }
+  var fault: Code { direction == .request ? .invalidArgument : .internal }
 
   /// The peer sent its last byte.
   ///

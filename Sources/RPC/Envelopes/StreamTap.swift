@@ -19,6 +19,9 @@ package struct StreamTap {
   /// Whether the end of stream has come whole, so that nothing of the answer is missing.
   package var isComplete: Bool { (hasEnded || endsOutside) && remaining == 0 && head.isEmpty && !isBroken }
 
+  /// Whether the bytes that have passed are whole messages, behind which an end may stand.
+  package var isBetweenMessages: Bool { remaining == 0 && head.isEmpty && !hasEnded && !isBroken }
+
   private let dialect: EnvelopeDialect
   private let maximumEnd: Int
   private let decompress: Decompression?

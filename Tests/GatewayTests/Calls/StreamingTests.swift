@@ -86,12 +86,27 @@ import Testing
     #expect(gateway.metric("turnout_requests_total") == 1)
   }
 
-  @Test func aStreamThatBreaksCutsTheConnection() throws {
+  @Test func aStreamThatBreaksBetweenMessagesEndsWithAnError() throws {
     let rpc = try ScriptedUpstream()
     let gateway = try TestGateway(Depot.configuration(rest: nil, rpc: rpc, ["stage: rpc"]))
     let client = try gateway.client()
     var backend: RawClient? = try open(client, rpc)
     backend?.send(chunk(enveloped(#"{"id":"1"}"#)))
+    _ = try client.receiveChunk()
+    backend = nil
+    let end = try #require(try client.receiveChunk())
+    #expect(end[0] == EnvelopeHead.endOfStream)
+    #expect(String(decoding: end.dropFirst(5), as: UTF8.self).contains(#""code":"unavailable""#))
+    #expect(try client.receiveChunk() == nil)
+    gateway.waitFor("turnout_requests_total", "code=\"unavailable\"", toBe: 1)
+  }
+
+  @Test func aStreamThatBreaksInsideAMessageCutsTheConnection() throws {
+    let rpc = try ScriptedUpstream()
+    let gateway = try TestGateway(Depot.configuration(rest: nil, rpc: rpc, ["stage: rpc"]))
+    let client = try gateway.client()
+    var backend: RawClient? = try open(client, rpc)
+    backend?.send(chunk(Array(enveloped(#"{"id":"1"}"#).dropLast())))
     _ = try client.receiveChunk()
     backend = nil
     #expect(client.waitForEnd() == .reset)

@@ -30,18 +30,19 @@ def compile_messages(folder: Path, proto):
 class Schema:
     """`pb`: the messages; `connect`: client and server of the official runtime; `descriptors`: a FileDescriptorSet."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, name="library"):
+        proto = f"{name}/v1/{name}.proto"
         annotations = Path(list(google.api.__path__)[0]).parent.parent
         plugin = Path(sys.executable).parent / "protoc-gen-connectrpc"
-        self.descriptors = folder / "library.binpb"
+        self.descriptors = folder / f"{name}.binpb"
         subprocess.run(
             [
                 sys.executable, "-m", "grpc_tools.protoc", f"-I{SOURCES}", f"-I{annotations}",
                 f"--plugin={plugin}", f"--python_out={folder}", f"--connectrpc_out=protobuf=google:{folder}",
-                "--include_imports", f"--descriptor_set_out={self.descriptors}", PROTO,
+                "--include_imports", f"--descriptor_set_out={self.descriptors}", proto,
             ],
             check=True,
         )
         sys.path.insert(0, str(folder))
-        self.pb = importlib.import_module("library.v1.library_pb2")
-        self.connect = importlib.import_module("library.v1.library_connect")
+        self.pb = importlib.import_module(f"{name}.v1.{name}_pb2")
+        self.connect = importlib.import_module(f"{name}.v1.{name}_connect")

@@ -128,6 +128,17 @@ struct ReverseTests {
     #expect(plain.send(wire: [0x28, 0x80, 0x00]) == "/v1/x")
     // note with a varint: another wire type is no value of it.
     #expect(plain.send(wire: [0x20, 1]) == "/v1/x")
+    // since {seconds 1}, mask {a}, since {nanos 500000000}, mask {b}: each is one message.
+    let parts: [UInt8] =
+      [0x42, 2, 0x08, 1, 0x52, 3, 0x0A, 1, 0x61] + [
+        0x42, 6, 0x10, 0x80, 0xCA, 0xB5, 0xEE, 0x01, 0x52, 3, 0x0A, 1, 0x62,
+      ]
+    #expect(plain.send(wire: parts) == "/v1/x?since=1970-01-01T00%3A00%3A01.500Z&mask=a%2Cb")
+    let since = try Fixture("p.ListReq", HTTPRule(method: "GET", path: "/v1/{self.since}"))
+    // The same in self, which is in two parts too.
+    let inner: [UInt8] = [0xE2, 1, 4] + parts.prefix(4) + [0xE2, 1, 8] + parts.dropFirst(9).prefix(8)
+    #expect(since.send(wire: inner) == "/v1/1970-01-01T00%3A00%3A01.500Z")
+    #expect(since.send(wire: [0xE2, 1, 0]).hasPrefix("400 invalid_argument self.since: must be set"))
     let card = try Fixture("p.ListReq", HTTPRule(method: "GET", path: "/v1/{card}"))
     #expect(card.send(wire: [0x82, 1, 1, 0x63, 0x88, 1, 1]).hasPrefix("400 invalid_argument card: must be set"))
   }
@@ -206,7 +217,7 @@ struct ReverseTests {
     ]
     #expect(
       fixture.send(wire: split)
-        == #"/v1/p?updateMask=tags [application/json] {"trackingNo":"t","tags":[]}"#)
+        == #"/v1/p?updateMask=trackingNo%2Ctags [application/json] {"trackingNo":"t","tags":[]}"#)
     for length in 0..<split.count {
       let answer = fixture.send(wire: Array(split.prefix(length)))
       #expect(answer.hasPrefix("/v1/p") || answer.hasPrefix("400 invalid_argument"), "\(answer)")

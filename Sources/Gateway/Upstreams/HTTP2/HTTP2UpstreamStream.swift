@@ -60,7 +60,7 @@ final class HTTP2UpstreamStream: UpstreamExchange {
     connection.scheduleFlush()
     guard hasBody else { return true }
     var body = ByteBuffer()
-    if let payload = request.body { body.append(payload.buffer) } else { attempt.takePending(into: &body) }
+    if !request.appendBody(to: &body) { attempt.takePending(into: &body) }
     session.send(&body, body.count, on: stream)
     if attempt.bodyIsComplete { session.end(stream, trailers: attempt.pendingTrailers) }
     if isCongested { wasCongested = true }

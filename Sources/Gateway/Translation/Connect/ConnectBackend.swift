@@ -1,4 +1,5 @@
 import Bytes
+import Compression
 import Configuration
 import HTTP1
 import HTTPModel
@@ -8,14 +9,14 @@ import RPC
 /// A Connect service, asked by unary POST.
 struct ConnectBackend: Backend {
   let route: Route
-  let upstream: UpstreamConfiguration
+  let codec: MessageCodec
 
-  private var codec: MessageCodec { upstream.codec == .json ? .json : .proto }
+  var stream: (any StreamBackend)? { self }
 
   var carriesBareMessages: Bool { codec == .proto }
 
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
-    let message = try payload.converted(to: codec, call)
+    let message = try payload.kept(in: codec, call)
     request.method = .post
     request.target.append(text: route.procedure)
     request.isIdempotent = route.type.idempotency != .unknown
@@ -23,27 +24,43 @@ struct ConnectBackend: Backend {
     request.fields.append(.contentType, codec.unaryContentType)
     request.fields.append(.connectProtocolVersion, "1")
     if let left = call.millisecondsLeft { request.fields.append(.connectTimeoutMs, decimal: left) }
+    if message.coding != .identity { request.fields.append(.contentEncoding, message.coding.rawValue) }
+    if let codings = call.codingsToPass(codec) { request.fields.append(.acceptEncoding, codings) }
     request.framing = .length(message.buffer.count)
     request.body = message
   }
 
-  func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError) {
+  func decodeReply(
+    _ call: Call, _ head: ResponseHead, body: Span<UInt8>, trailers: FieldBlock, into payload: Payload
+  ) throws(RPCError) {
     call.replyMetadata.append(contentsOf: head.fields)
     Metadata.splitTrailers(call.replyMetadata, into: call.replyTrailers)
     let isExpected = matches(head, codec.unaryContentType)
-    guard head.status == 200 else {
-      if matches(head, "application/json") { throw ConnectErrorBody.read(body, status: head.status) }
-      throw RPCError(
-        Code(inferredFromStatus: head.status), "the upstream answered with status \(head.status)",
-        logDetail: String(repairing: body.extracting(0..<min(body.count, 256))))
-    }
+    let coding = body.isEmpty ? .identity : try call.replyCoding(head)
+    guard head.status == 200 else { throw try Self.error(call, head, body, coding) }
     guard isExpected else {
       throw RPCError(
         .internal, "the upstream's answer is not \(codec.unaryContentType)",
         httpStatus: 502, logDetail: String(repairing: body.extracting(0..<min(body.count, 256))))
     }
     payload.codec = codec
+    payload.coding = coding
     payload.buffer.append(body)
+  }
+
+  /// The error that an answer with another status than 200 is.
+  static func error(
+    _ call: Call, _ head: ResponseHead, _ body: Span<UInt8>, _ coding: ContentCoding
+  ) throws(RPCError) -> RPCError {
+    var plain = ByteBuffer()
+    if coding == .identity { plain.append(body) } else { try call.decompressReply(body, as: coding, into: &plain) }
+    let isJSON = head.fields.firstIndex(of: .contentType).map { index in
+      head.fields.withValue(at: index) { MediaType.matches($0, "application/json") }
+    }
+    if isJSON == true { return ConnectErrorBody.read(plain.span, status: head.status) }
+    return RPCError(
+      Code(inferredFromStatus: head.status), "the upstream answered with status \(head.status)",
+      logDetail: plain.withSpan { String(repairing: $0.extracting(0..<min($0.count, 256))) })
   }
 
   private func matches(_ head: ResponseHead, _ type: StaticString) -> Bool {

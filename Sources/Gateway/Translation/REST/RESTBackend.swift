@@ -9,7 +9,10 @@ import RPC
 /// The legacy service: the call becomes the request of the first of the route's bindings that can carry it.
 struct RESTBackend: Backend {
   let route: Route
-  let upstream: UpstreamConfiguration
+  /// What messages are sent as.
+  let codec: MessageCodec
+
+  var readsPlainBody: Bool { true }
 
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     guard !route.bindings.isEmpty else {
@@ -65,7 +68,7 @@ struct RESTBackend: Backend {
     return route.bindings[0]
   }
 
-  private var bodyType: BodyType { upstream.codec == .proto ? .protobuf : .json }
+  private var bodyType: BodyType { codec == .proto ? .protobuf : .json }
 
   /// Answers are read by what they say that they are; this is what is asked for.
   private func accepted(_ binding: RESTBinding) -> StaticString {
@@ -74,9 +77,12 @@ struct RESTBackend: Backend {
     return "application/x-protobuf, application/json;q=0.5"
   }
 
-  func decodeReply(_ call: Call, _ head: ResponseHead, body: Span<UInt8>, into payload: Payload) throws(RPCError) {
+  func decodeReply(
+    _ call: Call, _ head: ResponseHead, body: Span<UInt8>, trailers: FieldBlock, into payload: Payload
+  ) throws(RPCError) {
     call.replyMetadata.append(contentsOf: head.fields)
     Metadata.splitTrailers(call.replyMetadata, into: call.replyTrailers)
+    Metadata.appendTrailers(trailers, to: call.replyTrailers)
     var unknown: [String] = []
     let fields = head.fields
     if let type = fields.firstIndex(of: .contentType) {

@@ -1,5 +1,6 @@
 import Bytes
 import Compression
+import Configuration
 import HTTPModel
 import RPC
 
@@ -12,6 +13,9 @@ struct ConnectFace: Face {
   var kind: FaceKind { .connect }
   var binding: Int? { nil }
   var request: ProcedureRequest? { asked }
+  var stream: (any StreamFace)? {
+    if case .connectStreaming = asked { self } else { nil }
+  }
 
   /// Whether a request that has no route comes from a Connect client, who is then told so in Connect.
   static func speaks(_ head: RequestHead) -> Bool {
@@ -24,6 +28,8 @@ struct ConnectFace: Face {
   }
 
   func checkHead(_ call: Call) throws(RPCError) {
+    // What only passes through is the upstream's to check.
+    if call.route == nil { return }
     switch asked {
     case .connectUnary:
       try ConnectVersion.check(call.head.fields)
@@ -40,6 +46,7 @@ struct ConnectFace: Face {
       }
     case .connectStreaming:
       try ConnectVersion.check(call.head.fields)
+      try StreamRules.check(call)
       if !call.isStreamingRoute {
         throw RPCError(
           .unimplemented, "the method does not stream: use application/proto or application/json", httpStatus: 415,
@@ -57,6 +64,24 @@ struct ConnectFace: Face {
     }
   }
 
+  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool {
+    guard upstream.protocol == .connect else { return false }
+    switch asked {
+    case .connectUnary(let codec), .connectStreaming(let codec): return codec == upstream.messageCodec
+    case .connectGet:
+      var target = ByteBuffer()
+      let query = try ConnectGetTarget.write(call, into: &target)
+      _ = try call.coding(named: query.compression)
+      return query.codec == upstream.messageCodec && target.count <= ConnectGetTarget.maximum
+    case .grpc, .grpcWeb, .unsupportedMediaType, .methodNotAllowed: return false
+    }
+  }
+
+  func acceptedCodings(_ call: Call) -> AcceptEncoding {
+    if case .connectStreaming = asked { return AcceptEncoding(call.head.fields, .connectAcceptEncoding) }
+    return AcceptEncoding(call.head.fields, .acceptEncoding)
+  }
+
   func timeout(_ call: Call) throws(RPCError) -> Duration? {
     guard let milliseconds = try ConnectTimeout.milliseconds(call.head.fields) else { return nil }
     return .milliseconds(milliseconds)
@@ -67,6 +92,7 @@ struct ConnectFace: Face {
     switch asked {
     case .connectUnary(let codec):
       payload.codec = codec
+      payload.coding = body.isEmpty ? .identity : try call.requestCoding()
       payload.buffer.append(body)
     case .connectGet:
       var raw = ByteBuffer()
@@ -74,12 +100,8 @@ struct ConnectFace: Face {
         try ConnectGetQuery.parse(query, message: &raw)
       }
       payload.codec = query.codec
-      let coding = try call.coding(named: query.compression)
-      if coding == .identity || raw.isEmpty {
-        swap(&payload.buffer, &raw)
-      } else {
-        try call.decompress(raw.span, as: coding, into: &payload.buffer)
-      }
+      payload.coding = raw.isEmpty ? .identity : try call.coding(named: query.compression)
+      swap(&payload.buffer, &raw)
     default:
       throw RPCError(.unimplemented, "a stream cannot be translated", httpStatus: 415)
     }
@@ -89,13 +111,13 @@ struct ConnectFace: Face {
 
   func encodeReply(_ call: Call, _ payload: Payload, into answer: Answer) throws(RPCError) {
     let codec = call.replyCodec
-    let message = try payload.converted(to: codec, call)
+    let message = try payload.kept(in: codec, call) { call.callerAccepts($0) }
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     answer.fields.append(.contentType, codec.unaryContentType)
     answer.body.append(message.buffer)
     if case .connectGet = asked { answer.fields.append(.vary, "Accept-Encoding") }
-    call.compress(answer)
+    call.compress(answer, alreadyAs: message.coding)
   }
 
   func encodeError(_ call: Call, _ error: RPCError, into answer: Answer) {
@@ -103,17 +125,23 @@ struct ConnectFace: Face {
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     for header in error.headers { answer.fields.append(header.name, header.value) }
-    if case .connectStreaming(let codec) = asked, error.httpStatus == nil {
+    if let stream, !Self.isHTTPRefusal(error) {
       // A streaming answer is always 200; its error stands in the end-of-stream message.
-      answer.status = 200
-      answer.fields.append(.contentType, codec.streamingContentType)
-      var end = ByteBuffer()
-      ConnectEndOfStream.write(error: error, trailers: nil, into: &end)
-      EnvelopeHead(flags: EnvelopeHead.endOfStream, length: end.count).write(into: &answer.body)
-      answer.body.append(end)
+      answer.removeAll()
+      stream.writeHead(call, coding: .identity, into: answer.fields)
+      for header in error.headers { answer.fields.append(header.name, header.value) }
+      stream.writeEnd(call, error, into: &answer.body, trailers: answer.trailers)
       return
     }
     answer.fields.append(.contentType, "application/json")
     ConnectErrorBody.write(error, into: &answer.body)
+  }
+
+  /// Whether an error is one of HTTP's own, told by the status also to who asked for a stream.
+  private static func isHTTPRefusal(_ error: RPCError) -> Bool {
+    switch error.httpStatus {
+    case 404, 405, 415, 421, 431, 505: true
+    default: false
+    }
   }
 }

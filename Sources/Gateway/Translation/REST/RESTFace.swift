@@ -13,8 +13,13 @@ struct RESTFace: Face {
   var kind: FaceKind { .rest }
   var binding: Int? { number }
   var request: ProcedureRequest? { nil }
+  var readsPlainBody: Bool { true }
 
   func checkHead(_ call: Call) throws(RPCError) {}
+
+  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool {
+    upstream.protocol == .rest
+  }
 
   func timeout(_ call: Call) throws(RPCError) -> Duration? { nil }
 

@@ -32,13 +32,7 @@ struct IntegerLiteral {
     }
     let first = at
     var magnitude: UInt64 = 0
-    while at < text.count {
-      let digit = text[at] &- 48
-      guard digit < 10 else { break }
-      magnitude = magnitude &* 10 &+ UInt64(digit)
-      at &+= 1
-    }
-    let digits = at &- first
+    let digits = DigitScan.take(text, &at, into: &magnitude)
     // More than 19 digits may have wrapped; a point or an exponent needs exact decimals.
     let follower = at < text.count ? text[at] : 0
     guard digits > 0, digits <= 19, digits == 1 || text[first] != UInt8(ascii: "0"),
@@ -85,6 +79,21 @@ extension JSONCursor {
 
   mutating func quotedInteger() throws(Fault) -> IntegerLiteral {
     let start = index
+    // Digits and the closing quote, as all but a few are spelt.
+    let json = json
+    var at = start &+ 1
+    var isNegative = false
+    if at < json.count, json[at] == UInt8(ascii: "-") {
+      isNegative = true
+      at &+= 1
+    }
+    let first = at
+    var magnitude: UInt64 = 0
+    let digits = DigitScan.take(json, &at, into: &magnitude)
+    if at < json.count, json[at] == 0x22, digits > 0, digits <= 19, digits == 1 || json[first] != UInt8(ascii: "0") {
+      index = at &+ 1
+      return IntegerLiteral(magnitude: magnitude, isNegative: isNegative)
+    }
     if let range = try plainString() { return try IntegerLiteral.parse(json.extracting(range), at: start) }
     var text = ByteBuffer()
     try unescape(into: &text)

@@ -1,0 +1,244 @@
+import Bytes
+import Compression
+import HTTP1
+import RPC
+
+/// One direction of a relayed stream: bytes in, messages one by one, bytes out.
+///
+/// A message that both sides take as it is goes on as its bytes come, with its envelope's head; only one that has to be
+/// changed is gathered. All memory is kept from message to message, and given back when nothing moves.
+final class MessageFlow {
+  enum Step {
+    /// All input that could be used is used.
+    case moved
+    /// There is more, but what was written has to leave first.
+    case full
+  }
+
+  /// What is written at most before it has to leave, where messages may grow on the way.
+  private static let outputLimit = 64 << 10
+
+  private let direction: EnvelopeReader.Direction
+  private let source: MessageSource
+  private let sink: MessageSink
+  /// Whether messages go on as they are.
+  let isUnchanged: Bool
+  private let maximumMessages: Int
+
+  private var envelopes: EnvelopeReader
+  private var text: GRPCWebText.Decoder?
+  private var input = ByteBuffer()
+  private(set) var output = ByteBuffer()
+  private var gathered = ByteBuffer()
+  private var scratch = ByteBuffer()
+  private var envelope = EnvelopeHead(flags: 0, length: 0)
+  private var isGathering = false
+  /// Bytes of the budget that the message which is gathered takes.
+  private var claimed = 0
+  /// Whether a part of a message was written.
+  private(set) var isInsideMessage = false
+  /// Messages that began.
+  private(set) var messages = 0
+  /// Whether the envelope that ends the stream has come; its payload is in ``end``.
+  private(set) var hasEnd = false
+  private(set) var end = ByteBuffer()
+
+  /// - Parameters:
+  ///   - mayStay: whether messages may go on in their coding.
+  ///   - repeats: whether there may be more than one message.
+  ///   - limit: bytes of the greatest message.
+  init(
+    from source: MessageSource, to sink: MessageSink, _ direction: EnvelopeReader.Direction, mayStay: Bool,
+    repeats: Bool, limit: Int
+  ) {
+    self.source = source
+    self.sink = sink
+    self.direction = direction
+    maximumMessages = repeats ? .max : 1
+    var dialect = EnvelopeDialect.grpc
+    var isEnveloped = true
+    switch source.form {
+    case .envelopes(let its): dialect = its
+    case .text(let its):
+      dialect = its
+      text = GRPCWebText.Decoder(direction: direction)
+    case .other: isEnveloped = false
+    }
+    if case .other = sink.form { isEnveloped = false }
+    envelopes = EnvelopeReader(
+      maximumMessage: limit, dialect: dialect, direction: direction, hasCoding: source.coding != .identity)
+    isUnchanged = isEnveloped && source.codec == sink.codec && (mayStay || source.coding == .identity)
+  }
+
+  // MARK: In
+
+  /// Takes and consumes the first `count` bytes of the buffer.
+  func append(_ buffer: inout ByteBuffer, _ count: Int) throws(RPCError) {
+    guard text != nil else { return BodyFramer.frame(&buffer, count, as: .none, into: &input) }
+    defer { buffer.consume(count) }
+    try buffer.withSpan(0..<count) { (bytes) throws(RPCError) in try text?.decode(bytes, into: &input) }
+  }
+
+  /// Uses what has come, as far as there is room for what becomes of it.
+  func advance(_ call: Call) throws(RPCError) -> Step {
+    if case .other(let reader) = source.form { return try advance(reader, call) }
+    while true {
+      if !isUnchanged, output.count >= Self.outputLimit { return .full }
+      switch try envelopes.next(&input) {
+      case .needsMore: return .moved
+      case .head(let head): try begin(head, call)
+      case .data(let count):
+        if isGathering { move(count, to: &gathered) } else { move(count, to: &output) }
+      case .end: try finishEnvelope(call)
+      }
+    }
+  }
+
+  private func move(_ count: Int, to target: inout ByteBuffer) {
+    BodyFramer.frame(&input, count, as: .none, into: &target)
+  }
+
+  private func begin(_ head: EnvelopeHead, _ call: Call) throws(RPCError) {
+    envelope = head
+    if envelopes.hasEnded {
+      isGathering = true
+      return
+    }
+    try countMessage()
+    if isUnchanged {
+      head.write(into: &output)
+      isInsideMessage = true
+    } else {
+      try call.claim(head.length)
+      claimed = head.length
+      isGathering = true
+    }
+  }
+
+  private func countMessage() throws(RPCError) {
+    messages += 1
+    if messages > maximumMessages { throw StreamRelay.wrongCount(direction, "more than one message") }
+  }
+
+  private func finishEnvelope(_ call: Call) throws(RPCError) {
+    isInsideMessage = false
+    guard isGathering else { return }
+    isGathering = false
+    defer {
+      gathered.removeAll()
+      call.release(claimed)
+      claimed = 0
+    }
+    try decompress(call)
+    if envelopes.hasEnded {
+      hasEnd = true
+      swap(&end, &gathered)
+    } else {
+      try writeGathered(call)
+    }
+  }
+
+  private func decompress(_ call: Call) throws(RPCError) {
+    call.isReplying = direction == .response
+    guard envelope.isCompressed, !gathered.isEmpty else { return }
+    try gathered.withSpan { (bytes) throws(RPCError) in
+      try MessageConversion.decompress(bytes, as: source.coding, call, into: &scratch)
+    }
+    swap(&gathered, &scratch)
+    scratch.removeAll()
+  }
+
+  private func writeGathered(_ call: Call) throws(RPCError) {
+    if case .other(let writer) = sink.form {
+      let message = Payload()
+      message.codec = source.codec
+      swap(&message.buffer, &gathered)
+      return try writer.write(message, call, into: &output)
+    }
+    let start = EnvelopeHead.open(&output)
+    if source.codec == sink.codec {
+      output.append(gathered)
+    } else {
+      do throws(RPCError) {
+        try gathered.withSpan { (bytes) throws(RPCError) in
+          try MessageConversion.convert(bytes, to: sink.codec, call, into: &output)
+        }
+      } catch {
+        // Of a message that cannot be written nothing is sent.
+        output.truncate(to: start)
+        throw error
+      }
+    }
+    EnvelopeHead.close(&output, openedAt: start, flags: 0)
+  }
+
+  // MARK: Without envelopes
+
+  private func advance(_ reader: any MessageReader, _ call: Call) throws(RPCError) -> Step {
+    call.isReplying = direction == .response
+    while output.count < Self.outputLimit {
+      guard let message = try reader.next(&input, call) else { return .moved }
+      try write(message, call)
+    }
+    return .full
+  }
+
+  private func write(_ message: Payload, _ call: Call) throws(RPCError) {
+    try countMessage()
+    let message = try message.converted(to: sink.codec, call)
+    EnvelopeHead(flags: 0, length: message.buffer.count).write(into: &output)
+    output.append(message.buffer)
+  }
+
+  // MARK: Ends
+
+  /// The input is complete: uses the rest of it.
+  ///
+  /// - Throws: when it ends inside a message, or where an end is missing.
+  func finish(_ call: Call) throws(RPCError) -> Step {
+    if case .other(let reader) = source.form {
+      call.isReplying = direction == .response
+      while output.count < Self.outputLimit {
+        guard let message = try reader.finish(&input, call) else { return .moved }
+        try write(message, call)
+      }
+      return .full
+    }
+    try text?.finish(into: &input)
+    let step = try advance(call)
+    if step == .moved { try envelopes.inputClosed(leftover: input.count) }
+    return step
+  }
+
+  // MARK: Out
+
+  var hasOutput: Bool { !output.isEmpty }
+
+  /// Calls the body with what is to be sent now, in base64 if the other side reads that; it takes all of it.
+  func send(_ worker: Worker, _ body: (inout ByteBuffer, Int) -> Void) {
+    guard hasOutput else { return }
+    if case .text = sink.form {
+      // Each piece is padded: the other side can read all that it has.
+      Base64.encode(output.span, into: &scratch)
+      output.removeAll()
+      body(&scratch, scratch.count)
+    } else {
+      body(&output, output.count)
+    }
+  }
+
+  /// Nothing moves for now: an idle stream holds no memory.
+  func rest(_ worker: Worker) {
+    worker.recycle(&input)
+    worker.recycle(&output)
+    worker.recycle(&scratch)
+    worker.recycle(&gathered)
+  }
+
+  func discard(_ worker: Worker) {
+    worker.discard(&input)
+    worker.discard(&output)
+    worker.discard(&scratch)
+    worker.discard(&gathered)
+  }
+}

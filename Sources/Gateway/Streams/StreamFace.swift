@@ -1,0 +1,121 @@
+import Bytes
+import Compression
+import HTTPModel
+import RPC
+
+/// The caller's side of a stream that is not passed through: how its request holds messages, and how its answer does.
+///
+/// A face whose bodies are no envelopes (REST: lines, an array, events, raw chunks) gives a ``MessageReader`` and a
+/// ``MessageWriter`` in their place; the relay then gathers each message and has it converted, and all else (order,
+/// back-pressure, deadlines, how it ends) stays the relay's. So a REST face joins streams by returning such a
+/// `StreamFace` as its ``Face/stream``, and in no other way.
+protocol StreamFace {
+  /// How the request's messages are read.
+  ///
+  /// - Throws: for a coding or a codec that cannot be read.
+  func source(_ call: Call) throws(RPCError) -> MessageSource
+
+  /// How the answer's messages are written.
+  ///
+  /// - Throws: for a codec that cannot be written.
+  func sink(_ call: Call) throws(RPCError) -> MessageSink
+
+  /// The fields of the answer's head, whose status is 200. Metadata is in ``Call/replyMetadata``.
+  ///
+  /// - Parameter coding: that of the messages that are flagged as compressed.
+  func writeHead(_ call: Call, coding: ContentCoding, into fields: FieldBlock)
+
+  /// The end of an answer whose messages are whole. Trailing metadata is in ``Call/replyTrailers``.
+  ///
+  /// - Parameters:
+  ///   - error: nil for a call that went well.
+  ///   - body: gets what stands in the body.
+  ///   - trailers: get the trailers of the HTTP message.
+  func writeEnd(_ call: Call, _ error: RPCError?, into body: inout ByteBuffer, trailers: FieldBlock)
+
+  /// Whether an end can be understood after half a message, too: it stands outside the body.
+  var endsAnywhere: Bool { get }
+}
+
+/// The answering side of a stream that is not passed through.
+protocol StreamBackend {
+  var codec: MessageCodec { get }
+  var dialect: EnvelopeDialect { get }
+
+  /// The head of the request; its body will be envelopes.
+  ///
+  /// - Parameter coding: that of the messages that are flagged as compressed.
+  func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest)
+
+  /// Looks at the answer's head, and keeps its metadata in the call.
+  ///
+  /// - Throws: for an answer that is none of the protocol's, if there is nothing more to be known of it.
+  func readHead(_ call: Call, _ head: ResponseHead) throws(RPCError) -> StreamBeginning
+
+  /// The error that an answer of ``StreamBeginning/failure`` is.
+  ///
+  /// - Parameter body: its beginning.
+  func readFailure(_ call: Call, _ head: ResponseHead, _ body: Span<UInt8>, trailers: FieldBlock) -> RPCError
+
+  /// How the stream ended; trailing metadata goes to the call.
+  ///
+  /// - Parameters:
+  ///   - end: the payload of the envelope that ended it, decompressed; nil when there was none.
+  ///   - head: fields of the answer's head, for an end that stands there; nil when messages came.
+  /// - Returns: nil for a call that went well.
+  func readEnd(_ call: Call, _ end: Span<UInt8>?, head: FieldBlock?, trailers: FieldBlock) -> RPCError?
+}
+
+/// How a body that is read holds messages.
+struct MessageSource {
+  enum Form {
+    case envelopes(EnvelopeDialect)
+    /// Envelopes in base64.
+    case text(EnvelopeDialect)
+    case other(any MessageReader)
+  }
+
+  var form: Form
+  /// Of the messages.
+  var codec: MessageCodec
+  /// Of the messages that are flagged as compressed.
+  var coding = ContentCoding.identity
+}
+
+/// How a body that is written holds messages.
+struct MessageSink {
+  enum Form {
+    case envelopes
+    /// Envelopes in base64.
+    case text
+    case other(any MessageWriter)
+  }
+
+  var form: Form
+  /// Of the messages.
+  var codec: MessageCodec
+}
+
+/// What the head of an upstream's answer says of the rest.
+enum StreamBeginning {
+  /// Messages follow, compressed ones in this coding.
+  case messages(ContentCoding)
+  /// The status stands in the head, so that probably nothing follows; if something does, the head's status counts for
+  /// nothing.
+  case end(ContentCoding)
+  /// It is no stream: an error in the protocol's other form, or one of HTTP.
+  case failure
+}
+
+/// Takes a request body that is no envelopes apart into messages; one for each call.
+protocol MessageReader: AnyObject {
+  /// The next message that is whole, its bytes taken from the input; nil when more is needed.
+  func next(_ input: inout ByteBuffer, _ call: Call) throws(RPCError) -> Payload?
+  /// The body is complete; called until it gives nil.
+  func finish(_ input: inout ByteBuffer, _ call: Call) throws(RPCError) -> Payload?
+}
+
+/// Writes an answer body that is no envelopes; one for each call.
+protocol MessageWriter: AnyObject {
+  func write(_ message: Payload, _ call: Call, into output: inout ByteBuffer) throws(RPCError)
+}

@@ -1,0 +1,268 @@
+import Bytes
+import Compression
+import Configuration
+import HTTP1
+import HTTPModel
+import ProtobufSchema
+import RPC
+
+/// A streaming call whose two sides speak differently: takes each message out of the one protocol and puts it into the
+/// other, in both directions at the same time, and turns the one's end into the other's.
+///
+/// Back-pressure goes through it: where one side takes no more, the other is not read. A message is held only to be
+/// changed, and then counts against `limits.message` and `limits.buffers`.
+final class StreamRelay {
+  /// What is known of the answer.
+  private enum Answer {
+    case waited
+    /// Its head says how it ended; if bytes come nevertheless, they are messages of this coding.
+    case endInHead(ContentCoding)
+    case failure
+    case messages(MessageFlow)
+  }
+
+  private unowned let call: Call
+  private let face: any StreamFace
+  private let backend: any StreamBackend
+  private let requestCoding: ContentCoding
+  private let request: MessageFlow
+  private var hasRequestEnded = false
+  private var answer = Answer.waited
+  /// The beginning of an answer that is an error.
+  private var failure = ByteBuffer()
+  /// Of an answer that has ended while its last messages wait for the caller.
+  private var lateTrailers: FieldBlock?
+
+  private static let maximumFailure = 16 << 10
+
+  init(_ call: Call, _ face: any StreamFace, _ backend: any StreamBackend) throws(RPCError) {
+    self.call = call
+    self.face = face
+    self.backend = backend
+    let source = try face.source(call)
+    // What the caller cannot be answered in is refused before anybody is asked.
+    call.replyCodec = try face.sink(call).codec
+    request = MessageFlow(
+      from: source, to: MessageSink(form: .envelopes, codec: backend.codec), .request, mayStay: true,
+      repeats: call.route?.plan.type.isClientStreaming ?? true, limit: call.worker.limits.message)
+    requestCoding = request.isUnchanged ? source.coding : .identity
+  }
+
+  func writeRequest(into request: UpstreamRequest) throws(RPCError) {
+    request.method = .post
+    request.framing = call.hasRequestBody ? .chunked : .length(0)
+    backend.writeRequest(call, coding: requestCoding, into: request)
+  }
+
+  // MARK: The request
+
+  func received(_ buffer: inout ByteBuffer, _ count: Int) {
+    do {
+      try request.append(&buffer, count)
+      try moveRequest()
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  func receivedEnd() {
+    hasRequestEnded = true
+    do { try moveRequest() } catch { call.fail(error) }
+  }
+
+  /// The upstream takes more.
+  func upstreamDrained() {
+    do {
+      if try moveRequest() { call.client?.resumeReceiving() }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  /// Moves what there is; false when the upstream takes no more for now.
+  @discardableResult
+  private func moveRequest() throws(RPCError) -> Bool {
+    guard let attempt = call.attempt, !attempt.bodyIsComplete else { return true }
+    while true {
+      let step = hasRequestEnded ? try request.finish(call) : try request.advance(call)
+      request.send(call.worker) { attempt.send(&$0, $1) }
+      let isCongested = attempt.isCongested
+      if step == .moved {
+        request.rest(call.worker)
+        if hasRequestEnded { attempt.sendEnd(trailers: nil) }
+        if isCongested { call.client?.pauseReceiving() }
+        return !isCongested
+      }
+      if isCongested {
+        call.client?.pauseReceiving()
+        return false
+      }
+    }
+  }
+
+  // MARK: The answer
+
+  func replyBegan(_ head: ResponseHead) {
+    do throws(RPCError) {
+      call.isReplying = true
+      switch try backend.readHead(call, head) {
+      case .messages(let coding): _ = try begin(coding)
+      case .end(let coding): answer = .endInHead(coding)
+      case .failure: answer = .failure
+      }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  /// Sends the answer's head.
+  private func begin(_ coding: ContentCoding) throws(RPCError) -> MessageFlow {
+    let flow = MessageFlow(
+      from: MessageSource(form: .envelopes(backend.dialect), codec: backend.codec, coding: coding),
+      to: try face.sink(call), .response, mayStay: call.callerAccepts(coding),
+      repeats: call.route?.plan.type.isServerStreaming ?? true, limit: call.worker.limits.message)
+    answer = .messages(flow)
+    let fields = call.worker.answer.fields
+    fields.removeAll()
+    face.writeHead(call, coding: flow.isUnchanged ? coding : .identity, into: fields)
+    call.sendRelayedHead(fields)
+    return flow
+  }
+
+  func replied(_ buffer: inout ByteBuffer, _ count: Int) {
+    do throws(RPCError) {
+      switch answer {
+      case .messages(let flow):
+        try flow.append(&buffer, count)
+        try moveReply(flow)
+      case .endInHead(let coding):
+        let flow = try begin(coding)
+        try flow.append(&buffer, count)
+        try moveReply(flow)
+      case .failure:
+        let kept = Swift.min(count, Self.maximumFailure - failure.count)
+        if kept > 0 { failure.append(buffer, 0..<kept) }
+        buffer.consume(count)
+      case .waited: buffer.consume(count)
+      }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  /// The caller takes more.
+  func clientDrained() {
+    guard case .messages(let flow) = answer else {
+      call.attempt?.resumeReading()
+      return
+    }
+    do throws(RPCError) {
+      guard try moveReply(flow) else { return }
+      if let lateTrailers { try finish(flow, lateTrailers) } else { call.attempt?.resumeReading() }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  /// Moves what there is; false when the caller takes no more for now.
+  @discardableResult
+  private func moveReply(_ flow: MessageFlow) throws(RPCError) -> Bool {
+    while true {
+      // What was good before a fault is sent before the error is told.
+      let result = Result { () throws(RPCError) in try flow.advance(call) }
+      send(flow)
+      let step = try result.get()
+      guard let client = call.client else { return false }
+      let isCongested = client.isCongested
+      if isCongested { call.attempt?.pauseReading() }
+      if step == .moved {
+        flow.rest(call.worker)
+        return !isCongested
+      }
+      if isCongested { return false }
+    }
+  }
+
+  private func send(_ flow: MessageFlow) {
+    flow.send(call.worker) { output, count in
+      call.sentBytes += count
+      call.client?.sendBody(&output, count)
+    }
+  }
+
+  /// Whether an end would be understood now.
+  var isBetweenReplies: Bool {
+    if case .messages(let flow) = answer { return !flow.isInsideMessage }
+    return false
+  }
+
+  // MARK: Ending
+
+  /// The upstream's answer is whole.
+  func replyEnded(_ trailers: FieldBlock) {
+    do throws(RPCError) {
+      guard let head = call.attempt?.head else { return }
+      call.isReplying = true
+      switch answer {
+      case .messages(let flow):
+        guard try moveReply(flow) else {
+          let kept = FieldBlock()
+          kept.append(contentsOf: trailers)
+          lateTrailers = kept
+          return
+        }
+        try finish(flow, trailers)
+      case .endInHead(let coding):
+        if let error = backend.readEnd(call, nil, head: head.fields, trailers: trailers) { throw error }
+        if call.route?.plan.type.isServerStreaming == false { throw Self.wrongCount(.response, "no message") }
+        _ = try begin(coding)
+        end(with: nil)
+      case .failure:
+        throw failure.withSpan { backend.readFailure(call, head, $0, trailers: trailers) }
+      case .waited: throw RPCError(.internal, "the upstream's answer has no head")
+      }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  private func finish(_ flow: MessageFlow, _ trailers: FieldBlock) throws(RPCError) {
+    _ = try flow.finish(call)
+    let error =
+      flow.hasEnd
+      ? flow.end.withSpan { backend.readEnd(call, $0, head: nil, trailers: trailers) }
+      : backend.readEnd(call, nil, head: nil, trailers: trailers)
+    if error == nil, flow.messages == 0, call.route?.plan.type.isServerStreaming == false {
+      throw Self.wrongCount(.response, "no message")
+    }
+    end(with: error)
+  }
+
+  private func end(with error: RPCError?) {
+    let answer = call.worker.answer
+    answer.removeAll()
+    face.writeEnd(call, error, into: &answer.body, trailers: answer.trailers)
+    call.sentBytes += answer.body.count
+    call.client?.sendBody(&answer.body, answer.body.count)
+    call.client?.sendEnd(trailers: answer.trailers.isEmpty ? nil : answer.trailers)
+    call.error = error
+    call.outcome = error?.code
+    call.finish()
+  }
+
+  /// Gives memory back; the call is over.
+  func close() {
+    request.discard(call.worker)
+    if case .messages(let flow) = answer { flow.discard(call.worker) }
+    call.worker.discard(&failure)
+  }
+
+  /// A method that has one message in this direction was given another number of them (as Connect's and gRPC's own
+  /// runtimes say it).
+  static func wrongCount(_ direction: EnvelopeReader.Direction, _ found: String) -> RPCError {
+    switch direction {
+    case .request: RPCError(.unimplemented, "the method takes one message, and the request has \(found)")
+    case .response: RPCError(.unimplemented, "the method answers with one message, and the upstream sent \(found)")
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import HTTPModel
+import ProtobufSchema
+import RPC
+
+/// What every RPC face asks of a stream.
+enum StreamRules {
+  /// Messages both ways at the same time need HTTP/2: over HTTP/1.1 one side would wait for the other for ever.
+  ///
+  /// - Throws: 505, and the connection ends with it, because what the caller still sends would be taken for a request.
+  static func check(_ call: Call) throws(RPCError) {
+    guard call.head.version != .http2, let type = call.route?.plan.type, type.isClientStreaming, type.isServerStreaming
+    else { return }
+    throw RPCError(.unimplemented, "a bidirectional stream needs HTTP/2", httpStatus: 505)
+  }
+}
