@@ -46,7 +46,7 @@ extension Worker {
   /// The call of a request whose head was refused before anybody could ask for what it is: it has no route, and of the
   /// head what was read until then.
   func makeRefusedCall(client: any ClientStream, head: RequestHead) -> Call {
-    let face: any Face = ConnectFace.speaks(head) ? ConnectFace(request: .connectUnary(.json)) : RESTFace(binding: 0)
+    let face = RPCFaces.face(spokenBy: head) ?? RESTFace(binding: 0)
     return Call(
       worker: self, plans: plans, route: nil, face: face, client: client, head: head, options: ConnectionOptions(),
       framing: .none, captures: [], fallbackUpstream: nil, refusal: nil)
