@@ -2,6 +2,7 @@
 
 import json
 
+import grpc
 import pytest
 from google.protobuf import json_format
 
@@ -267,3 +268,19 @@ def test_the_report_on_demand(open_gateway, service):
     service.answers(Reply.json({"code": "not_found", "message": "no"}, 404))
     answer = ask("unknown-fields", b'{"b":1}')
     assert (answer.status, named(answer)) == (404, ["b"])
+
+
+def test_a_grpc_client_of_a_legacy_service(open_gateway, rest, pb):
+    """The profile and the report are the route's, whatever the RPC client speaks."""
+    profile = PROFILES["all with numbers"]
+    gateway = open_gateway(profile)
+    message = item(pb)
+    rest.answers(Reply.json({**legacy(message, profile), "old": 1}))
+    with grpc.insecure_channel("%s:%d" % gateway.address) as channel:
+        ask = channel.unary_unary(
+            f"/{SERVICE}/Keep", request_serializer=lambda message: message.SerializeToString(),
+            response_deserializer=pb.Item.FromString)
+        answer, call = ask.with_call(message, metadata=[("x-turnout-report", "unknown-fields")])
+    assert form(answer) == form(message)
+    assert rest.only().json() == legacy(message, profile)
+    assert dict(call.initial_metadata())["x-turnout-unknown-fields"] == "old"

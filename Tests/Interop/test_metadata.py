@@ -2,12 +2,14 @@
 
 import base64
 
+import grpc
 import pytest
 from connectrpc.client import ResponseMetadata
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
 from support.rest_service import Reply, book
+from support.schema import SERVICE
 
 
 def with_metadata(call, context):
@@ -80,6 +82,21 @@ def test_trailers_of_a_rest_service(gateway_on_rest, rest, client_of, pb, codec)
     assert (metadata.trailers["x-tail"], metadata.trailers["x-end-bin"]) == ("t1", "/wA")
     assert ", ".join(metadata.trailers.getall("x-end")) == "e1, e2"
     assert "no" not in metadata.headers.values() and "no=1" not in metadata.headers.values()
+
+
+def test_trailers_of_a_rest_service_for_grpc(gateway_on_rest, rest, pb):
+    body = Reply.json(book("b1")).body
+    fields = [("Content-Type", "application/json"), ("Trailer-X-Tail", "t1"), ("Trailer-Set-Cookie", "no"),
+              ("Trailer-Grpc-Status", "5")]
+    rest.answers(Reply(200, fields, chunks=[body], trailers=[("X-End-Bin", "/wA"), ("Set-Cookie", "no"), ("Host", "no")]))
+    with grpc.insecure_channel("%s:%d" % gateway_on_rest.address) as channel:
+        ask = channel.unary_unary(
+            f"/{SERVICE}/GetBook", request_serializer=lambda message: message.SerializeToString(),
+            response_deserializer=pb.Book.FromString)
+        answer, call = ask.with_call(pb.GetBookRequest(id="b1"))
+    assert answer.id == "b1"
+    assert dict(call.trailing_metadata()) == {"x-tail": "t1", "x-end-bin": b"\xff\x00"}
+    assert "no" not in dict(call.initial_metadata()).values()
 
 
 def test_trailers_of_a_rest_error(gateway_on_rest, rest, client_of, pb):

@@ -1,6 +1,8 @@
 """HTTP rules: where they come from, what is wrong with them, and which of a method's rules asks a REST service."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from connectrpc.code import Code
@@ -136,3 +138,87 @@ def test_a_rule_without_a_reverse_is_told_at_load_and_at_call(start, configurati
     # Any method will do for REST callers.
     assert gateway.fetch("LINK", "/v1/count?author=ab").json() == {"count": 2} or rest.requests
     assert rest.only().method == "LINK"
+
+
+FAULTY = """
+syntax = "proto3";
+package faulty.v1;
+import "google/api/annotations.proto";
+service Shop {
+  rpc One(Ask) returns (Ask) { option (google.api.http) = {get: "/v1/{id}"}; }
+  rpc Two(Ask) returns (Ask) { option (google.api.http) = {get: "/v1/{name}"}; }
+  rpc Three(Ask) returns (Ask) {
+    option (google.api.http) = {get: "/v2/{idd}" additional_bindings {post: "/v2/x" body: "nothing"}};
+  }
+}
+message Ask { string id = 1; string name = 2; }
+"""
+
+
+def test_faults_of_annotations_in_a_descriptor_set(configuration, tmp_path):
+    """There is no line of the `.proto` file to point to: file, symbol and the place in the template say where."""
+    import google.api
+
+    annotations = list(google.api.__path__)[0].removesuffix("google/api")
+    (tmp_path / "faulty.proto").write_text(FAULTY)
+    subprocess.run(
+        [sys.executable, "-m", "grpc_tools.protoc", f"-I{tmp_path}", f"-I{annotations}", "--include_imports",
+         f"--descriptor_set_out={tmp_path / 'faulty.binpb'}", "faulty.proto"],
+        check=True)
+    setup = configuration()
+    setup["schema"] = [{"descriptor_set": str(tmp_path / "faulty.binpb")}]
+    setup["services"] = {"faulty.v1.Shop": {"rest": "legacy"}}
+    path = tmp_path / "turnout.yaml"
+    path.write_text(json.dumps(setup))
+    result = run("check", "--config", path)
+    assert result.returncode == 1
+    said = [line.split(": ", 1)[1] for line in result.stderr.splitlines()]
+    assert said == [
+        "error: faulty.v1.Shop/Two and faulty.v1.Shop/One (GET /v1/{id} in faulty.proto) have the same rule "
+        "GET /v1/{name}; give one of them another path",
+        "error: faulty.v1.Shop/Three: the rule GET /v2/{idd} (google.api.http in faulty.proto) is wrong at column 6: "
+        "faulty.v1.Ask has no field idd; did you mean id?",
+        "error: faulty.v1.Shop/Three: the rule POST /v2/x (google.api.http in faulty.proto) is wrong: "
+        "body: faulty.v1.Ask has no field nothing; it has id, name",
+    ]
+
+
+@pytest.fixture
+def queried(configuration):
+    """A method whose message has to go into the query, although its book has a map."""
+    return lambda stage: configuration(stage=stage, methods={"CreateBook": {"http": {"get": "/v1/new/{shelf}"}}})
+
+
+def test_a_message_in_a_query_to_a_rest_service(start, queried, rest, client_of, pb):
+    gateway = start(queried("rest"))
+    assert "RPC calls that set `book.labels` are refused while its stage is rest" in gateway.log()
+    rest.answers(Reply.json({"id": "new"}))
+    made = pb.Book(title="a&b=ü", authors=["x", "y,z"], pages=2**60, kind=pb.KIND_ATLAS, digest=b"\xff\xff")
+    made.published.FromJsonString("2026-01-02T03:04:05.500Z")
+    client = client_of(gateway)
+    assert client.create_book(pb.CreateBookRequest(shelf="s/1", book=made)).id == "new"
+    assert rest.only().target == (
+        "/v1/new/s%2F1?book.title=a%26b%3D%C3%BC&book.authors=x&book.authors=y%2Cz&book.pages=1152921504606846976"
+        "&book.kind=KIND_ATLAS&book.published=2026-01-02T03%3A04%3A05.500Z&book.digest=__8")
+    made.labels["a"] = "b"
+    with pytest.raises(ConnectError) as error:
+        client.create_book(pb.CreateBookRequest(shelf="s", book=made))
+    assert error.value.code == Code.INVALID_ARGUMENT
+    assert "book.labels" in error.value.message
+    assert len(rest.requests) == 1
+
+
+def test_a_message_in_a_query_of_a_rest_client(start, queried, rpc, pb):
+    gateway = start(queried("rpc"))
+    query = (
+        "book.title=a%26b%3D%C3%BC&book.authors=x&book.pages=0&book.authors=y%2Cz&book.kind=2"
+        "&book.published=2026-01-02T04:04:05.5%2B01:00&book.digest=%2F%2F8=")
+    assert gateway.fetch("GET", f"/v1/new/s%2F1?{query}").status == 200
+    made = pb.Book(title="a&b=ü", authors=["x", "y,z"], kind=pb.KIND_ATLAS, digest=b"\xff\xff")
+    made.published.FromJsonString("2026-01-02T03:04:05.500Z")
+    assert rpc.only().message == pb.CreateBookRequest(shelf="s/1", book=made)
+    for name in ("book.labels", "book.labels.a", "book", "book.published.seconds", "book.title.x", "boook.title"):
+        answer = gateway.fetch("GET", f"/v1/new/s?{name}=1")
+        assert answer.status == 400, name
+        assert answer.json()["details"][0]["fieldViolations"][0]["field"] == name
+    assert len(rpc.calls) == 1

@@ -138,6 +138,11 @@ extension Call: AttemptOwner {
       try replyBody.withSpan { (body) throws(RPCError) in try decompressReply(body, as: coding, into: &plain) }
       try backend.decodeReply(self, head, body: plain.span, trailers: trailers, into: payload)
     }
+    try reply(with: payload)
+  }
+
+  /// Writes a message as the caller's whole answer, and ends the call.
+  func reply(with payload: Payload) throws(RPCError) {
     let answer = worker.answer
     answer.removeAll()
     try face.encodeReply(self, payload, into: answer)

@@ -77,8 +77,10 @@ struct TableView: ~Escapable {
   private func agreesInTheMiddle(_ key: NameKey, _ source: Span<UInt8>, at start: Int) -> Bool {
     var index = 8
     while index < Int(key.length) &- 8 {
-      if text[Int(key.offset) &+ index] != source[start &+ index] { return false }
-      index &+= 1
+      // Of the last word what was compared already.
+      let at = Swift.min(index, Int(key.length) &- 16)
+      if text.word(at: Int(key.offset) &+ at, length: 8) != source.word(at: start &+ at, length: 8) { return false }
+      index &+= 8
     }
     return true
   }

@@ -25,7 +25,7 @@ extension RESTBinding {
     if let reverseFault { throw RPCError(.unimplemented, reverseFault) }
     let start = target.count
     try writePath(wire, into: &target)
-    switch body {
+    switch try bodyToSend(wire) {
     case .whole where type == .protobuf:
       contentType = try writeProtobuf(wire, input, omitting: variables.map { $0.fieldPath[...] }, into: &content)
     case .field(let field) where type == .protobuf && Self.holdsMessage(schema.messages[input].fields[field]):
@@ -56,6 +56,26 @@ extension RESTBinding {
     if target.count - start > Self.maximumTarget {
       throw RPCError(.invalidArgument, "the request would need a URL of more than \(Self.maximumTarget) bytes")
     }
+  }
+
+  /// The body for a message: none where another member of its field's oneof is set, which a body would contradict.
+  private func bodyToSend(_ wire: Span<UInt8>) throws(RPCError) -> Body {
+    guard case .field(let field) = body, try isReplaced(field, wire) else { return body }
+    return .none
+  }
+
+  private func isReplaced(_ field: Int, _ wire: Span<UInt8>) throws(RPCError) -> Bool {
+    let fields = schema.messages[input].fields
+    let oneof = fields[field].oneofIndex
+    guard oneof >= 0 else { return false }
+    do throws(WireError) {
+      for index in fields.indices where fields[index].oneofIndex == oneof {
+        var found: Range<Int>?
+        try WireSearch.last([index], of: input, in: schema, wire, 0..<wire.count, found: &found)
+        if found != nil { return index != field }
+      }
+    } catch { throw Self.malformed(error) }
+    return false
   }
 
   private func writeQuery(_ wire: Span<UInt8>, into target: inout ByteBuffer) throws(RPCError) {

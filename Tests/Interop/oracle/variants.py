@@ -182,21 +182,26 @@ BREAKERS = [
     "/* x */ 1", "1 1", '"a" "b"',
 ]
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|[{}\[\]:,]')
+VALUE = re.compile(r'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null)\s*(?=[,}\]])')
 
 
 def broken(rng, text):
-    """A text in which one or two tokens are other ones, gone, or twice."""
+    """A text in which a value is another one, or one or two tokens are other ones, gone, or twice."""
+    values = list(VALUE.finditer(text))
+    if values and rng.random() < 0.7:
+        value = rng.choice(values)
+        return text[:value.start()] + rng.choice(BREAKERS) + text[value.end():]
     for _ in range(rng.choice([1, 1, 2])):
         tokens = list(TOKEN.finditer(text))
         token = rng.choice(tokens)
         choice = rng.random()
-        if choice < 0.6:
+        if choice < 0.5:
             new = rng.choice(BREAKERS)
-        elif choice < 0.7:
+        elif choice < 0.6:
             new = ""
-        elif choice < 0.8:
+        elif choice < 0.7:
             new = token.group() * 2
-        elif choice < 0.9:
+        elif choice < 0.85:
             new = rng.choice(tokens).group()
         else:
             new = token.group()[:-1] + rng.choice("x \\\"}],0\0\x7f")

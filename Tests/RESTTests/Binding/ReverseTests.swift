@@ -110,6 +110,19 @@ struct ReverseTests {
     #expect(try fixture.send("{\"note\":\"\(long)\"}").hasPrefix("400 invalid_argument the request would need a URL"))
   }
 
+  @Test("where another member of the oneof is set, the field that is the body is not sent")
+  func oneofOfTheBody() throws {
+    for path in ["/v1/p", "/v1/{other}"] {
+      let fixture = try Fixture("p.CreateReq", HTTPRule(method: "POST", path: path, body: "parcel"))
+      let target = path == "/v1/p" ? "/v1/p?other=x" : "/v1/x"
+      #expect(try fixture.send(#"{"other":"x"}"#) == target)
+      #expect(try fixture.receive(target) == #"{"other":"x"}"#)
+    }
+    let fixture = try Fixture("p.CreateReq", HTTPRule(method: "POST", path: "/v1/p", body: "parcel"))
+    #expect(try fixture.send(#"{"parcel":{"id":"a"}}"#) == #"/v1/p [application/json] {"id":"a"}"#)
+    #expect(try fixture.send("{}") == "/v1/p [application/json] {}")
+  }
+
   @Test("wire bytes that no encoder writes: split messages, last one wins, cleared oneofs, packed or not")
   func oddWire() throws {
     let fixture = try Fixture("p.ListReq", HTTPRule(method: "GET", path: "/v1/{to.city}"))
