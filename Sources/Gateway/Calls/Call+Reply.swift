@@ -65,13 +65,13 @@ extension Call: AttemptOwner {
       guard reserve(count) else { return buffer.consume(count) }
       BodyFramer.frame(&buffer, count, as: .none, into: &replyBody)
       if let rawReply { beginRawDownload(attempt, rawReply) }
-      if state == .asked, replyBody.count > worker.limits.message { failTooLarge() }
+      if state == .asked, replyBody.count > replyLimit { failTooLarge() }
     case .entering, .waiting, .gathering, .ended: buffer.consume(count)
     }
   }
 
-  private func failTooLarge() {
-    fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
+  func failTooLarge(_ reason: String = "over limits.message") {
+    fail(UpstreamFailure(kind: .tooLarge, reason: reason).callError)
   }
 
   func pipe(for attempt: Attempt) -> SplicePipe? {

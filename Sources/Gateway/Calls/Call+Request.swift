@@ -134,9 +134,9 @@ extension Call {
     reserved -= bytes
   }
 
-  func tooLarge() -> RPCError {
+  func tooLarge(limit: Int? = nil) -> RPCError {
     RPCError(
-      .resourceExhausted, "the message is larger than the limit of \(worker.limits.message) bytes",
+      .resourceExhausted, "the message is larger than the limit of \(limit ?? worker.limits.message) bytes",
       httpStatus: face.kind == .rest ? 413 : nil)
   }
 }

@@ -117,6 +117,20 @@ struct TableView: ~Escapable {
     return -1
   }
 
+  /// The name of a field as it is written.
+  func label(_ field: FieldPlan) -> String {
+    String(repairing: text.extracting(Int(field.name.offset)..<Int(field.name.offset + field.name.length)))
+  }
+
+  /// The first required field of a message that is not in a set of indices; its label, nil when all are there.
+  func firstMissing(of plan: MessagePlan, _ present: SlotSet) -> String? {
+    for index in Int(plan.fieldsStart)..<Int(plan.fieldsEnd) {
+      let field = fields[index]
+      if field.isRequired, !present.contains(Int(field.index)) { return label(field) }
+    }
+    return nil
+  }
+
   /// The value plan of an enum number; nil when it has no name.
   func enumValue(_ number: Int32, of plan: EnumPlan) -> EnumValuePlan? {
     var low = 0

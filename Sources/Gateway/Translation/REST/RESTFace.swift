@@ -68,10 +68,7 @@ struct RESTFace: Face {
     _ body: Span<UInt8>, _ unknown: inout [String], _ payload: Payload
   ) throws(RPCError) {
     let binding = route.bindings[number]
-    // Of a stream's forms one is always written.
-    if !binding.answersRaw, !route.type.isServerStreaming, AnswerNegotiation.form(call, binding) == nil {
-      throw RESTBinding.notAcceptable
-    }
+    try AnswerNegotiation.check(call, binding)
     try binding.decodeRequest(
       path: path, captures: call.captures, query: query, contentType: type, body: body, unknown: &unknown,
       into: &payload.buffer)
