@@ -47,8 +47,7 @@ extension MessageEncoder {
       }
     default:
       let raw = try raw(field.wireType, &reader)
-      // A -0.0 has a bit, so it is no default.
-      if raw == 0, !field.hasPresence, !profile.emitDefaults { return }
+      if !field.hasPresence, !profile.emitDefaults, field.kind.isZero(raw) { return }
       name(field, into: &output)
       number(raw, field.kind, into: &output)
     }
