@@ -139,7 +139,16 @@ let package = Package(
       name: "TranslationTestee",
       dependencies: ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST"],
       path: "Tests/Support/TranslationTestee", swiftSettings: rules),
-    tests("ProtoJSON", ["Bytes", "ProtobufSchema", "RandomnessTestSupport", "TranslationTestSupport"]),
+    tests(
+      "ProtoJSON",
+      ["Bytes", "Diagnostics", "ProtobufSchema", "RandomnessTestSupport", "TranslationTestSupport"]),
+    // What the official conformance runner of protobuf tests (Tests/Conformance/README.md).
+    .executableTarget(
+      name: "ConformanceTestee", dependencies: ["Bytes", "Diagnostics", "ProtobufSchema", "ProtoJSON"],
+      path: "Tests/Conformance/Testee", swiftSettings: rules),
+    .testTarget(
+      name: "ConformanceTests", dependencies: ["ConformanceTestee", "Bytes", "ProtobufSchema", "ProtoJSON"],
+      path: "Tests/Conformance/Tests", swiftSettings: rules),
     support("RPC", ["Bytes", "HTTPModel", "RPC", "REST"]),
     tests("RPC", ["Bytes", "HTTPModel", "RPCTestSupport"]),
     tests(

@@ -47,15 +47,15 @@ extension JSONCodec {
     var decoder = MessageDecoder(
       json, tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth, bound: bound,
       collectsMask: outcome.collectsMask)
-    do {
+    do throws(Fault) {
       decoder.cursor.skipBlanks()
       try body(&decoder, &output)
       try decoder.cursor.end()
     } catch {
       output.truncate(to: before)
-      var fault = error
-      fault.path = PathScanner.path(in: json, at: fault.offset)
-      throw fault.error
+      // A fault names a field only if the JSON lacks it.
+      let path = PathScanner.path(in: json, at: error.offset)
+      throw (path.isEmpty ? error : error.inside(path)).error
     }
     if outcome.collectsMask { outcome.maskPaths += decoder.mask.paths }
     if !decoder.unknownOffsets.isEmpty {
@@ -76,7 +76,7 @@ extension MessageDecoder {
     if cursor.byte == UInt8(ascii: "n"), !field.kind.acceptsNull || field.shape != .singular {
       try cursor.literal("null")
       guard isMessage, !bound.isEmpty else { return }
-      appendParent(field, into: &output)
+      try appendParent(field, into: &output)
       return
     }
     guard isMessage else {
@@ -88,15 +88,16 @@ extension MessageDecoder {
     _ = try tagged(field, bindings: allBindings, level: 0, into: &output)
   }
 
-  private func appendParent(_ field: FieldPlan, into output: inout ByteBuffer) {
+  private func appendParent(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
     output.append(encodedTag: field.tag, length: field.tagLength)
     if field.kind == .group {
-      appendBound(Int(field.sub), allBindings, level: 0, into: &output)
+      try appendBound(Int(field.sub), allBindings, level: 0, into: &output)
       output.append(encodedTag: field.endGroupTag, length: field.tagLength)
     } else {
       let start = output.beginLengthDelimited()
-      appendBound(Int(field.sub), allBindings, level: 0, into: &output)
+      try appendBound(Int(field.sub), allBindings, level: 0, into: &output)
       output.endLengthDelimited(start)
+      if field.kind == .item { output.append(MessageSetItem.end) }
     }
   }
 }

@@ -12,6 +12,8 @@ package struct JSONError: Error, Sendable, Equatable {
     case duplicate
     /// Two members of a oneof, or a value that contradicts one that is bound elsewhere.
     case conflict
+    /// A required field that is not there.
+    case missing
     case depth
     case utf8
     /// Malformed protobuf bytes.
@@ -54,6 +56,10 @@ struct Fault: Error {
     self.reason = reason
   }
 
+  static func missing(_ field: String, at offset: Int) -> Fault {
+    Fault(.missing, at: offset, "a value expected: the field is required").inside(field)
+  }
+
   /// The same fault seen from the message that holds the field.
   func inside(_ step: String) -> Fault {
     var outer = self
@@ -63,6 +69,13 @@ struct Fault: Error {
       outer.path = path.hasPrefix("[") ? step + path : "\(step).\(path)"
     }
     return outer
+  }
+
+  /// The same fault at another place, for offsets in a copy of a part of the input.
+  func moved(to offset: Int) -> Fault {
+    var fault = self
+    fault.offset = offset
+    return fault
   }
 
   var error: JSONError { JSONError(path: path, offset: offset, reason: reason, kind: kind) }

@@ -30,9 +30,12 @@ package final class MessageType: Sendable {
   package let oneofs: [Oneof]
   package let wellKnown: WellKnownType?
   package let isMapEntry: Bool
+  /// Whether it has the wire format of message sets (proto2): all fields are extensions, each a singular message.
+  package let isMessageSet: Bool
 
   package init(
-    fullName: String, file: String, fields: [Field], oneofs: [Oneof], wellKnown: WellKnownType?, isMapEntry: Bool
+    fullName: String, file: String, fields: [Field], oneofs: [Oneof], wellKnown: WellKnownType?, isMapEntry: Bool,
+    isMessageSet: Bool = false
   ) {
     self.fullName = fullName
     self.file = file
@@ -40,6 +43,7 @@ package final class MessageType: Sendable {
     self.oneofs = oneofs
     self.wellKnown = wellKnown
     self.isMapEntry = isMapEntry
+    self.isMessageSet = isMessageSet
   }
 
   /// The index in ``fields`` of a field by proto name or JSON name.

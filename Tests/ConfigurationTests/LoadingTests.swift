@@ -64,6 +64,7 @@ import Testing
             errors: { format: problem }
             shadow: { sample: 12.5%, max_body: 1KiB }
             compression: off
+            stream: array
             methods:
               One: {}
               Two:
@@ -74,6 +75,7 @@ import Testing
                 prefix: /b
                 success_status: 201
                 compression: "on"
+                stream: sse
         """)
     let service = try #require(got.services.first)
     let one = try #require(service.methods.first)
@@ -84,7 +86,7 @@ import Testing
     #expect(one.settings.stagePosition == SourcePosition(file: Self.file, line: 10, column: 12))
     #expect(!one.settings.compression)
     #expect(two.settings.stage == .rpc)
-    #expect(two.settings.stagePosition.line == 23)
+    #expect(two.settings.stagePosition.line == 24)
     #expect(two.settings.rest?.name == "legacy")
     #expect(two.settings.rest?.position.line == 8)
     #expect(two.settings.json.int64 == .string)
@@ -100,6 +102,8 @@ import Testing
     #expect(two.settings.timeout == .seconds(3))
     #expect(two.settings.successStatus == 201)
     #expect(two.settings.compression)
+    #expect(one.settings.stream == .array)
+    #expect(two.settings.stream == .sse)
     #expect(service.settings.shadow.sample == 1_250)
   }
 

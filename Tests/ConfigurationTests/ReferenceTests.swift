@@ -46,6 +46,7 @@ import Testing
     #expect(service.settings.query.ignoresUnknown == route.query.ignoresUnknown)
     #expect(service.settings.errorFormat == route.errorFormat)
     #expect(service.settings.bodyTypes == route.bodyTypes)
+    #expect(service.settings.stream == route.stream)
     #expect(service.settings.timeout == route.timeout)
     #expect(service.settings.successStatus == route.successStatus)
     #expect(service.settings.stripPrefix == route.stripPrefix)

@@ -39,7 +39,8 @@ class Gateway:
                 "import_paths": [str(SOURCES / "proto")],
             }],
             "upstreams": {"suite": upstream},
-            "services": {SERVICE: {"rpc": "suite", "stage": "rpc"}},
+            # Without a timeout of its own: the suite looks at what deadlines the server sees.
+            "services": {SERVICE: {"rpc": "suite", "stage": "rpc", "timeout": "0s"}},
         }
         file = folder / "turnout.yaml"
         file.write_text(json.dumps(configuration))

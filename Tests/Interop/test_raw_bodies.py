@@ -1,5 +1,6 @@
 """google.api.HttpBody: kept as it is, and passed on without being gathered where it can be."""
 
+import gzip
 import hashlib
 import threading
 
@@ -183,7 +184,7 @@ def test_a_small_upload_is_the_same_message(gateway, upstream, pb, size):
 
 
 def test_limits_message_is_for_what_is_gathered(make, upstream, pb):
-    gateway = make(limits={"message": "64KiB"})
+    gateway = make(limits={"message": "64KiB", "raw": "0B"})
     upstream.answers_with(b"")
     assert upload(gateway, 65_536).status == 200
     assert upload(gateway, 65_537).status == 200
@@ -192,6 +193,18 @@ def test_limits_message_is_for_what_is_gathered(make, upstream, pb):
             "PUT", "/v1/books/b1/cover", [("Content-Type", "a/b"), ("Transfer-Encoding", "chunked")]))
         wire.send(b"%x\r\n%s\r\n" % (70_000, BLOCK + BLOCK[:4464]) + b"0\r\n\r\n")
         assert wire.answer().status == 413
+
+
+@pytest.mark.parametrize("limits", [{"raw": "400KiB"}, {"message": "400KiB"}, {"message": "1KiB", "raw": "400KiB"}])
+def test_a_bound_on_raw_bodies(make, upstream, limits):
+    gateway = make(limits=limits)
+    upstream.answers_with(b"")
+    assert upload(gateway, 400 << 10).status == 200
+    assert upload(gateway, (400 << 10) + 1).status == 413
+    assert len(upstream.requests) == 1
+    for size, status in [(400 << 10, 200), ((400 << 10) + 1, 502)]:
+        upstream.answers_with(head_of(b"a/b", size), size)
+        assert gateway.fetch("GET", "/v1/books/b1/cover").status == status
 
 
 def test_json_and_chunks_are_gathered(make, upstream, pb):
@@ -359,6 +372,54 @@ def test_an_upstream_that_breaks_off(gateway, upstream):
         wire.send(request_bytes("GET", "/v1/books/b1/cover"))
         with pytest.raises((NotWhole, ConnectionError)):
             wire.answer()
+
+
+COVERS = """
+syntax = "proto3";
+package covers.v1;
+import "google/api/annotations.proto";
+import "google/api/httpbody.proto";
+service Covers {
+  rpc Get(Request) returns (Reply) {
+    option (google.api.http) = {get: "/covers/{id}" response_body: "content"};
+  }
+  rpc Put(google.api.HttpBody) returns (Reply) {
+    option (google.api.http) = {put: "/covers" body: "*" response_body: "content"};
+  }
+}
+message Request { string id = 1; }
+message Reply { string id = 1; google.api.HttpBody content = 2; string note = 3; }
+"""
+
+
+def test_the_field_that_is_the_answer_and_the_whole_that_is_the_request(start, configuration, upstream, tmp_path):
+    (tmp_path / "covers.proto").write_text(COVERS)
+    config = configuration()
+    config["schema"] = [{"protos": ["covers.proto"], "import_paths": [str(tmp_path)]}]
+    config["services"] = {"covers.v1.Covers": {"rpc": "content", "stage": "rpc"}}
+    config["upstreams"]["content"]["endpoints"] = [upstream.url]
+    gateway = start(config)
+    body = head_of(b"a/b", SIZE) + DATA
+    for message in [
+        field(1, b"one") + field(2, body) + field(3, b"note"), field(2, body), field(3, b"n") + field(2, body + b"\x20\x01"),
+        field(2, field(2, DATA) + field(1, b"a/b")), field(2, field(1, b"a/b")) + field(2, field(2, DATA)),
+    ]:
+        for framing in ["length", "chunked"]:
+            upstream.answers_with(message, framing=framing)
+            answer = gateway.fetch("GET", "/covers/x")
+            assert (answer.status, answer["content-type"], answer.body == DATA) == (200, "a/b", True)
+    upstream.answers_with(field(2, field(1, b"c/d") + field(2, b"x")))
+    answer = upload(gateway, SIZE, target="/covers")
+    assert (answer["content-type"], answer.body) == ("c/d", b"x")
+    assert upstream.requests[-1][3] == hashlib.sha256(
+        HttpBody(content_type="video/mp4", data=DATA).SerializeToString()).hexdigest()
+
+
+def test_a_coding_is_undone(gateway, upstream, pb):
+    gateway.fetch(
+        "PUT", "/v1/books/b1/cover", [("Content-Type", "a/b"), ("Content-Encoding", "gzip")], gzip.compress(DATA))
+    message = pb.SetCoverRequest(id="b1", content=HttpBody(content_type="a/b", data=DATA))
+    assert upstream.requests[-1][3] == hashlib.sha256(message.SerializeToString()).hexdigest()
 
 
 def test_byte_by_byte(gateway, upstream):

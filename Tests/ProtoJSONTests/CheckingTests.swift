@@ -244,4 +244,27 @@ import Testing
     let many = Array(repeating: BoundField(fieldPath: [0], wire: Wire.text(1, "a")), count: 65)
     #expect(throws: JSONError.self) { try check([], "t.Parcel", many) }
   }
+
+  @Test func stringsOfProto2NeedNotBeUTF8() throws {
+    func schema(_ validates: Bool) -> Schema {
+      let field = Field(
+        name: "s", jsonName: "s", number: 1, kind: .string, cardinality: .singular, hasPresence: true,
+        validatesUTF8: validates)
+      let message = MessageType(
+        fullName: "t.M", file: "m.proto", fields: [field], oneofs: [], wellKnown: nil, isMapEntry: false)
+      return Schema(messages: [message], enums: [], services: [])
+    }
+    let wire = Wire.delimited(1, [0xFF])
+    for validates in [true, false] {
+      var output = ByteBuffer()
+      var outcome = DecodingOutcome()
+      let codec = JSONCodec(schema: schema(validates), profile: .standard)
+      do {
+        try codec.check(wire.span, message: 0, outcome: &outcome, into: &output)
+        #expect(!validates && output.bytes == wire)
+      } catch {
+        #expect(validates && error.kind == .utf8)
+      }
+    }
+  }
 }

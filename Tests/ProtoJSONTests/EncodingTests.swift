@@ -175,8 +175,8 @@ import Testing
       #expect(error.offset <= wire.count)
     }
     let bad = Wire.delimited(22, Wire.delimited(17, []) + Wire.delimited(17, [0x09, 1]))
-    #expect(try bench.encodingError(bad, "t.Parcel").path == "inner.route[1]")
-    #expect(try bench.encodingError(Wire.text(5, "ok") + Wire.delimited(5, [0xC0]), "t.Parcel").path == "tags")
+    #expect(try bench.encodingError(bad, "t.Parcel").path == "inner.route[1].lat")
+    #expect(try bench.encodingError(Wire.text(5, "ok") + Wire.delimited(5, [0xC0]), "t.Parcel").path == "tags[1]")
   }
 
   @Test func depthIsLimited() throws {

@@ -15,6 +15,13 @@ struct RandomMessages {
     case let known?: return wellKnown(known, depth: depth)
     }
     var wire: [UInt8] = []
+    if type.isMessageSet {
+      for field in type.fields where depth > 0 && Bool.random(using: &generator) {
+        let item = Wire.varint(2, UInt64(field.number)) + Wire.delimited(3, payload(field, depth: depth))
+        wire += [0x0B] + item + [0x0C]
+      }
+      return wire
+    }
     var taken: Set<Int> = []
     for field in type.fields where Bool.random(using: &generator) {
       if field.oneofIndex >= 0, !taken.insert(field.oneofIndex).inserted { continue }

@@ -77,7 +77,10 @@ struct DescriptorBytes {
   }
 
   /// An enum inside a file (5) or message (4).
-  mutating func enumeration(_ name: String, in place: Int = 5, _ values: [(String, Int64)]) {
+  mutating func enumeration(
+    _ name: String, in place: Int = 5, _ values: [(String, Int64)],
+    _ more: (inout DescriptorBytes) -> Void = { _ in }
+  ) {
     nested(place) { entry in
       entry.text(1, name)
       for (value, number) in values {
@@ -86,6 +89,7 @@ struct DescriptorBytes {
           $0.number(2, number)
         }
       }
+      more(&entry)
     }
   }
 

@@ -71,6 +71,25 @@ import Testing
     #expect(message.fields.map(\.validatesUTF8) == [false, true])
   }
 
+  /// By the file, by a message of it, and by the syntax.
+  @Test(arguments: ["file", "message", "proto2"]) func bestEffortJSONKeepsClashingFieldsApart(_ place: String) throws {
+    let legacy: (inout DescriptorBytes) -> Void = { $0.number(6, 2) }
+    let set = DescriptorBytes.set(syntax: place == "proto2" ? "proto2" : "editions") { file in
+      if place != "proto2" { file.number(14, 1000) }
+      if place == "file" { file.nested(8) { $0.nested(50, legacy) } }
+      file.message("M") { message in
+        for (index, name) in ["foo_bar", "fooBar", "other_one"].enumerated() { message.field(name, Int64(index + 1)) }
+        if place == "message" { message.nested(7) { $0.nested(12, legacy) } }
+      }
+    }
+    let (schema, diagnostics) = SchemaLoader.load([Fixtures.set(set)])
+    let message = try #require(schema).message("x.M")
+    #expect(message.fields.map(\.jsonName) == ["foo_bar", "fooBar", "otherOne"])
+    #expect(diagnostics.map(\.severity) == [.warning])
+    #expect(
+      diagnostics.first?.what == "x.proto: fields foo_bar and fooBar of x.M have the same JSON name fooBar")
+  }
+
   @Test(arguments: [("editions", Int64(1003)), ("editions", 0), ("editions", 998), ("proto4", 0)])
   func refusesWhatItDoesNotKnow(syntax: String, edition: Int64) {
     let set = DescriptorBytes.set(syntax: syntax) { file in

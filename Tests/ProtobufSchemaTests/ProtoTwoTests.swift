@@ -83,21 +83,18 @@ import Testing
     }
   }
 
-  @Test func leavesMessageSetsOutWithAWarning() throws {
+  @Test func hasTheMessagesOfMessageSets() throws {
     let set = DescriptorBytes.set(syntax: "proto2") { file in
-      file.message("M") { message in
-        message.nested(7) { $0.number(1, 1) }
-        message.nested(5) { range in
-          range.number(1, 4); range.number(2, 2_147_483_647)
+      file.message("M") { $0.messageSet() }
+      for (name, number) in [("near", Int64(100)), ("far", 2_147_483_646)] {
+        file.field(name, number, in: 7, type: 11) {
+          $0.text(2, ".x.M"); $0.text(6, ".x.M")
         }
       }
-      file.field("item", 100, in: 7, type: 11) {
-        $0.text(2, ".x.M"); $0.text(6, ".x.M")
-      }
     }
-    let (schema, diagnostics) = SchemaLoader.load([Fixtures.set(set)])
-    #expect(try #require(schema).message("x.M").fields.isEmpty)
-    #expect(diagnostics.map(\.severity) == [.warning])
-    #expect(diagnostics.first?.what.contains("extension x.item is left out") == true)
+    let message = try Fixtures.schema(Fixtures.set(set)).message("x.M")
+    #expect(message.isMessageSet)
+    #expect(message.fields.map(\.name) == ["[x.near]", "[x.far]"])
+    #expect(message.fields.map(\.number) == [100, 2_147_483_646])
   }
 }

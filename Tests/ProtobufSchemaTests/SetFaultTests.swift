@@ -8,12 +8,52 @@ struct SetFault: CustomTestStringConvertible, Sendable {
   var bytes: [UInt8]
   var testDescription: String { words }
 
+  init(_ words: String, edition: Int64, _ body: (inout DescriptorBytes) -> Void) {
+    self.init(words, syntax: "editions") { file in
+      file.number(14, edition)
+      body(&file)
+    }
+  }
+
   init(_ words: String, syntax: String = "proto3", _ body: (inout DescriptorBytes) -> Void) {
     self.words = words
     bytes = DescriptorBytes.set(syntax: syntax, body)
   }
 
-  static let all: [SetFault] = names + types + oneofs + services
+  static let all: [SetFault] = names + types + oneofs + services + features
+  /// What a later release may have, in each place that can say it.
+  static let features: [SetFault] = [
+    SetFault("it sets the feature field_presence with the value 9", edition: 1000) { file in
+      file.nested(8) { $0.nested(50) { $0.number(1, 9) } }
+    },
+    SetFault("message x.M sets the feature json_format with the value 3", edition: 1001) { file in
+      file.message("M") { $0.nested(7) { $0.nested(12) { $0.number(6, 3) } } }
+    },
+    SetFault("field x.M.a sets the feature utf8_validation with the value 1", edition: 1000) { file in
+      file.message("M") { $0.field("a", 1) { $0.nested(8) { $0.nested(21) { $0.number(4, 1) } } } }
+    },
+    SetFault("oneof x.M.o sets the feature number 99", edition: 1000) { file in
+      file.message("M") { message in
+        message.field("a", 1) { $0.number(9, 0) }
+        message.nested(8) {
+          $0.text(1, "o"); $0.nested(2) { $0.nested(1) { $0.number(99, 1) } }
+        }
+      }
+    },
+    SetFault("enum x.E sets the feature enum_type with the value 0", edition: 1000) { file in
+      file.enumeration("E", [("A", 0)]) { $0.nested(3) { $0.nested(7) { $0.number(2, 0) } } }
+    },
+    SetFault("extension x.e sets the feature message_encoding with the value 7", edition: 1000) { file in
+      file.message("M") {
+        $0.nested(5) { range in
+          range.number(1, 5); range.number(2, 9)
+        }
+      }
+      file.field("e", 5, in: 7) {
+        $0.text(2, ".x.M"); $0.nested(8) { $0.nested(21) { $0.number(5, 7) } }
+      }
+    },
+  ]
   static let names: [SetFault] = [
     SetFault("message x.M.N has a name that is no identifier") { $0.message("M.N") },
     SetFault("field x.M.1a has a name that is no identifier") { $0.message("M") { $0.field("1a", 1) } },
@@ -84,6 +124,16 @@ struct SetFault: CustomTestStringConvertible, Sendable {
     SetFault("extension x.e refers to x.Absent", syntax: "proto2") { file in
       file.field("e", 1, in: 7) { $0.text(2, ".x.Absent") }
     },
+    SetFault("x.M has the wire format of message sets and fields of its own", syntax: "proto2") { file in
+      file.message("M") { message in
+        message.messageSet()
+        message.field("a", 1)
+      }
+    },
+    SetFault("[x.e] extends x.M, which has the wire format of message sets", syntax: "proto2") { file in
+      file.message("M") { $0.messageSet() }
+      file.field("e", 100, in: 7, type: 5) { $0.text(2, ".x.M") }
+    },
     SetFault("field x.M.[x.f] and [x.e] have the same number 5", syntax: "proto2") { file in
       file.message("M") {
         $0.nested(5) { range in
@@ -140,6 +190,12 @@ struct SetFault: CustomTestStringConvertible, Sendable {
         rule.nested(11) { $0.text(2, "") }
       }
     },
+    SetFault("google.api.http of method x.S/Do has the field 13, which no rule known here has") { file in
+      file.message("M")
+      file.service("S") { rule in
+        rule.text(2, "/a"); rule.text(13, "/b")
+      }
+    },
     SetFault("has additional bindings of its own") { file in
       file.message("M")
       file.service("S") { rule in
@@ -154,6 +210,14 @@ struct SetFault: CustomTestStringConvertible, Sendable {
 }
 
 extension DescriptorBytes {
+  /// The option and the numbers of a message set.
+  mutating func messageSet() {
+    nested(7) { $0.number(1, 1) }
+    nested(5) { range in
+      range.number(1, 4); range.number(2, 2_147_483_647)
+    }
+  }
+
   /// The content of a map entry of strings.
   mutating func mapEntry(key: Int64 = 9) {
     nested(7) { $0.number(7, 1) }

@@ -74,7 +74,7 @@ enum UpstreamTLSKey: String, SectionKey {
 }
 
 enum LimitsKey: String, SectionKey {
-  case message, header, fields, target, connections, buffers
+  case message, raw, header, fields, target, connections, buffers
   case requestsPerConnection = "requests_per_connection"
   case bodyRate = "body_rate"
 }

@@ -5,6 +5,9 @@ extension RootReader {
     guard let map = MappingReader(node, Sections.limits, context) else { return }
     var limits = configuration.limits
     context.read(map[.message], into: &limits.message) { context.size($0, 1...(1 << 30)) }
+    // Who bounds messages means these too, unless he says otherwise.
+    if map[.message] != nil { limits.raw = limits.message }
+    context.read(map[.raw], into: &limits.raw) { context.size($0, 0...1 << 40) }
     context.read(map[.header], into: &limits.header) { context.size($0, 1 << 10...16 << 20) }
     context.read(map[.fields], into: &limits.fields) { context.integer($0, 8...10_000) }
     context.read(map[.target], into: &limits.target) { context.size($0, 64...1 << 20) }

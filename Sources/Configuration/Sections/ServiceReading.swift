@@ -68,7 +68,7 @@ extension RootReader {
     context.read(map[.prefix], into: &settings.prefix) { prefix($0) }
     context.read(map[.stripPrefix], into: &settings.stripPrefix) { context.boolean($0) }
     context.read(map[.envelope], into: &settings.envelope) { context.name($0, "a member's name")?.value }
-    context.read(map[.timeout], into: &settings.timeout) { context.duration($0) }
+    context.read(map[.timeout], into: &settings.timeout) { context.duration($0, zeroAllowed: true) }
     context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
     context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
     if let node = map[.json] { apply(json: node, to: &settings.json) }
@@ -77,6 +77,7 @@ extension RootReader {
     if let node = map[.errors], let errors = MappingReader(node, Sections.errors, context) {
       context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
     }
+    context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
     if let node = map[.shadow], let shadow = MappingReader(node, Sections.shadow, context) {
       context.read(shadow[.sample], into: &settings.shadow.sample) { context.share($0) }
       context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }

@@ -2,6 +2,9 @@
 package struct LimitsConfiguration: Sendable, Equatable {
   /// Bytes of one message that is translated, compared or retried (Default: 4MiB); beyond: 413 or resource_exhausted.
   package var message = 4 << 20
+  /// Bytes of a `google.api.HttpBody` that passes without being held; 0: no bound (Default: that of `message` where the
+  /// configuration gives one, else no bound).
+  package var raw = 0
   /// Bytes of a request or response head (Default: 32KiB); beyond: 431, for a response 502.
   package var header = 32 << 10
   /// Fields of a head (Default: 128); beyond: 431.

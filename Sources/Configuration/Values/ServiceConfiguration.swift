@@ -104,6 +104,16 @@ package struct RouteSettings: Sendable {
     case form
   }
 
+  /// How a stream of messages is written for REST callers whose Accept says nothing else.
+  package enum StreamForm: String, Sendable, CaseIterable {
+    /// A JSON value a line.
+    case ndjson
+    /// One JSON array.
+    case array
+    /// Server-sent events.
+    case sse
+  }
+
   /// `query:`, what becomes of parameters that the schema does not know.
   package struct Query: Sendable, Equatable {
     /// Whether unknown parameters are dropped (Default: reject).
@@ -137,13 +147,15 @@ package struct RouteSettings: Sendable {
   package var stripPrefix = false
   /// The member that wraps every answer of the legacy API.
   package var envelope: String?
-  /// For the whole of a unary call, unless the caller allows less (Default: 15s).
+  /// For the whole of a unary call, unless the caller allows less; zero: as long as something moves (Default: 15s).
   package var timeout: Duration = .seconds(15)
   package var json = JSONSettings()
   package var query = Query()
   /// What REST bodies may be; answers are protobuf too where it is listed (Default: json and protobuf).
   package var bodyTypes: [BodyType] = [.json, .protobuf]
   package var errorFormat = ErrorFormat.status
+  /// (Default: ndjson).
+  package var stream = StreamForm.ndjson
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   package var shadow = Shadow()

@@ -27,6 +27,7 @@ extension Call {
     case .data(let data):
       rawReply = nil
       guard data.length > rawThreshold, let head = attempt.head else { return }
+      guard !exceedsRawLimit(data.length) else { return failTooLarge("over limits.raw") }
       download = RawDownload(reply, data)
       replyMetadata.append(contentsOf: head.fields)
       Metadata.splitTrailers(replyMetadata, into: replyTrailers)

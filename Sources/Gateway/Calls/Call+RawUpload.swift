@@ -12,12 +12,16 @@ extension Call {
   /// Raw bodies up to this many bytes are gathered: they can be sent once more, and read in any order.
   var rawThreshold: Int { Swift.min(Watermark.high, worker.limits.message) }
 
+  func exceedsRawLimit(_ length: Int) -> Bool { worker.limits.raw > 0 && length > worker.limits.raw }
+
   /// Begins the attempt, if the body can follow as it comes.
   func beginRawUpload(to upstream: Int) throws(RPCError) -> Bool {
     guard case .length(let length) = requestFraming, length > rawThreshold, let number = face.binding,
       let binding = route?.plan.bindings[number], binding.readsRaw, let backend, backend.carriesBareMessages,
       try requestCoding() == .identity
     else { return false }
+    if exceedsRawLimit(length) { throw tooLarge(limit: worker.limits.raw) }
+    try AnswerNegotiation.check(self, binding)
     let beginning = Payload()
     try RESTFace.withRequest(self) { (path, query, type) throws(RPCError) in
       try binding.beginRawRequest(

@@ -6,17 +6,19 @@ import RPC
 /// A stream whose messages are taken out of one protocol and put into another.
 extension Call {
   /// Asks the upstream, and lets the request's messages come.
+  ///
+  /// - Parameter message: the whole request, where it was gathered.
   func relay(
-    _ face: any StreamFace, _ backend: any StreamBackend, to upstream: Int
+    _ face: any StreamFace, _ backend: any StreamBackend, to upstream: Int, message: Payload? = nil
   ) throws(RPCError) {
-    let relay = try StreamRelay(self, face, backend)
+    let relay = try StreamRelay(self, face, backend, message: message)
     let request = UpstreamRequest()
     try relay.writeRequest(into: request)
     self.relay = relay
     state = .relaying
-    start(request, upstream: upstream)
-    guard state == .relaying else { return }
-    if hasRequestBody { client?.startReceiving() }
+    relay.start(request, upstream: upstream)
+    guard state == .relaying, message == nil else { return }
+    if hasRequestBody { client?.startReceiving() } else if relay.isWaiting { relay.receivedEnd() }
   }
 
   /// The head of a relayed answer goes out: its messages follow.
@@ -30,7 +32,7 @@ extension Call {
   /// Ends a stream whose answer has begun with an error that its caller can read; false when the bytes that it has got
   /// leave no place for one.
   func endStream(with error: RPCError) -> Bool {
-    guard let stream = face.stream, client != nil, mayEndStream(stream) else { return false }
+    guard let stream = face.stream, client != nil, stream.tellsErrors(self), mayEndStream(stream) else { return false }
     let answer = worker.answer
     answer.removeAll()
     stream.writeEnd(self, error, into: &answer.body, trailers: answer.trailers)

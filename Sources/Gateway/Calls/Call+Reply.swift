@@ -65,13 +65,13 @@ extension Call: AttemptOwner {
       guard reserve(count) else { return buffer.consume(count) }
       BodyFramer.frame(&buffer, count, as: .none, into: &replyBody)
       if let rawReply { beginRawDownload(attempt, rawReply) }
-      if state == .asked, replyBody.count > worker.limits.message { failTooLarge() }
+      if state == .asked, replyBody.count > replyLimit { failTooLarge() }
     case .entering, .waiting, .gathering, .ended: buffer.consume(count)
     }
   }
 
-  private func failTooLarge() {
-    fail(UpstreamFailure(kind: .tooLarge, reason: "over limits.message").callError)
+  func failTooLarge(_ reason: String = "over limits.message") {
+    fail(UpstreamFailure(kind: .tooLarge, reason: reason).callError)
   }
 
   func pipe(for attempt: Attempt) -> SplicePipe? {
@@ -138,6 +138,11 @@ extension Call: AttemptOwner {
       try replyBody.withSpan { (body) throws(RPCError) in try decompressReply(body, as: coding, into: &plain) }
       try backend.decodeReply(self, head, body: plain.span, trailers: trailers, into: payload)
     }
+    try reply(with: payload)
+  }
+
+  /// Writes a message as the caller's whole answer, and ends the call.
+  func reply(with payload: Payload) throws(RPCError) {
     let answer = worker.answer
     answer.removeAll()
     try face.encodeReply(self, payload, into: answer)

@@ -45,6 +45,12 @@ extension Call {
   func ask() throws(RPCError) {
     guard let backend, let decision, let index = route?.plan.upstream(of: decision.side) else { return }
     let payload = try requestPayload()
+    if face.request == .connectGet, try face.agrees(with: plans.snapshot.upstreams[index], self) {
+      return pass(to: index)
+    }
+    if isStreamingRoute, let caller = face.stream, let answering = backend.stream {
+      return try relay(caller, answering, to: index, message: payload)
+    }
     replyCodec = payload.codec
     let request = UpstreamRequest()
     try backend.encodeRequest(self, payload, into: request)
@@ -125,9 +131,9 @@ extension Call {
     reserved -= bytes
   }
 
-  func tooLarge() -> RPCError {
+  func tooLarge(limit: Int? = nil) -> RPCError {
     RPCError(
-      .resourceExhausted, "the message is larger than the limit of \(worker.limits.message) bytes",
+      .resourceExhausted, "the message is larger than the limit of \(limit ?? worker.limits.message) bytes",
       httpStatus: face.kind == .rest ? 413 : nil)
   }
 }

@@ -58,6 +58,8 @@ final class Call {
   var attemptStartedAt: Instant?
   var backend: (any Backend)?
   var relay: StreamRelay?
+  /// How a REST caller's stream is read and written.
+  var restStream: RESTStream?
   /// Which of the route's bindings a REST backend was asked by.
   var restBinding = 0
 
@@ -118,6 +120,11 @@ final class Call {
   }
 
   var hasRequestBody: Bool { requestFraming != .none && requestFraming != .length(0) }
+  /// Whether a body that the head promises may have no byte: over HTTP/2 an empty frame behind the head can end it.
+  var mayTurnOutEmpty: Bool {
+    if case .length = requestFraming { return false }
+    return head.version == .http2
+  }
   var isStreamingRoute: Bool { route?.plan.isStreaming ?? false }
   /// Whether the request body is gathered, so that its whole arrival has a bound.
   var buffersRequest: Bool { state == .gathering }
@@ -144,7 +151,7 @@ final class Call {
     do {
       try face.checkHead(self)
       let own = try face.timeout(self)
-      let configured = isStreamingRoute ? nil : route?.plan.settings.timeout
+      let configured = isStreamingRoute ? nil : route?.plan.timeout
       if let shortest = [own, configured].compactMap(\.self).min() { deadline = startedAt + shortest }
     } catch {
       pendingError = pendingError ?? error
@@ -202,7 +209,9 @@ final class Call {
     if decision.shadows, onRequest == nil { ShadowObserver.launch(for: self, route: route) }
     do {
       let configuration = plans.snapshot.upstreams[upstream]
-      if try face.agrees(with: configuration, self) {
+      // A GET with a body passes nowhere: it is seen first whether there is one.
+      let mayPass = face.request != .connectGet || !hasRequestBody
+      if mayPass, try face.agrees(with: configuration, self) {
         pass(to: upstream)
       } else {
         try translate(route.plan, to: upstream, configuration)
@@ -218,15 +227,14 @@ final class Call {
     let backend = Backends.backend(for: route, configuration)
     if route.isStreaming {
       guard let caller = face.stream, let answering = backend.stream else {
-        throw RPCError(.unimplemented, "a streaming method cannot be translated between REST and RPC yet")
+        throw RPCError(.unimplemented, "a REST service answers no streaming method: only an RPC service does")
       }
-      try relay(caller, answering, to: upstream)
-      return
+      guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
     self.backend = backend
     requestLimit = face.bodyLimit(worker.limits.message)
     replyLimit = backend.bodyLimit(worker.limits.message)
-    if try beginRawUpload(to: upstream) { return }
+    if !route.isStreaming, try beginRawUpload(to: upstream) { return }
     state = .gathering
     if case .length(let length) = requestFraming, length > requestLimit { throw tooLarge() }
     client?.startReceiving()

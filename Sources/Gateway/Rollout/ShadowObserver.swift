@@ -55,7 +55,7 @@ final class ShadowObserver: AttemptOwner {
     let attempt = Attempt(pool: call.plans.pool(upstream), request: request, owner: observer)
     observer.attempt = attempt
     call.worker.shadows[ObjectIdentifier(observer)] = observer
-    observer.timer.schedule(after: route.plan.settings.timeout)
+    observer.timer.schedule(after: route.plan.timeout ?? call.worker.timeouts.streamIdle)
     attempt.start()
   }
 

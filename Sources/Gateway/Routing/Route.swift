@@ -30,6 +30,8 @@ final class Route: Sendable {
   /// With the route's legacy profile: REST clients and REST backends.
   let profileCodec: JSONCodec
   let errorFormat: ErrorFormat
+  /// For callers whose Accept says nothing else.
+  let streamForm: StreamForm
   let interceptors: [any Interceptor]
   /// Whether one of them answers preflights.
   let answersPreflights: Bool
@@ -59,7 +61,11 @@ final class Route: Sendable {
     name = "\(service)/\(type.name)"
     procedure = "/\(name)"
     errorFormat = ErrorFormat(settings.errorFormat)
+    streamForm = StreamForm(settings.stream)
   }
+
+  /// For the whole of a unary call; nil: only a standstill ends it.
+  var timeout: Duration? { settings.timeout > .zero ? settings.timeout : nil }
 
   /// Whether a copy of a call does no harm.
   var isSafe: Bool { Self.isSafe(type, boundTo: bindings.first?.httpMethod) }

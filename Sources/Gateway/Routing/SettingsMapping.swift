@@ -49,6 +49,18 @@ extension ErrorFormat {
   }
 }
 
+extension StreamForm {
+  /// The form of streams that a route's `stream:` names.
+  init(_ form: RouteSettings.StreamForm) {
+    self =
+      switch form {
+      case .ndjson: .ndjson
+      case .array: .array
+      case .sse: .sse
+      }
+  }
+}
+
 extension BodyType {
   /// The form of bodies that a word of a route's `body_types:` means.
   init(_ word: RouteSettings.BodyType) {

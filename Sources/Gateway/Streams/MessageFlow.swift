@@ -70,6 +70,11 @@ final class MessageFlow {
     isUnchanged = isEnveloped && source.codec == sink.codec && (mayStay || source.coding == .identity)
   }
 
+  /// Whether what comes is envelopes, and not read by a ``MessageReader``.
+  var readsEnvelopes: Bool {
+    if case .other = source.form { false } else { true }
+  }
+
   // MARK: In
 
   /// Takes and consumes the first `count` bytes of the buffer.

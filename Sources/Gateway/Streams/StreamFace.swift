@@ -35,6 +35,27 @@ protocol StreamFace {
 
   /// Whether an end can be understood after half a message, too: it stands outside the body.
   var endsAnywhere: Bool { get }
+
+  /// Whether the request's body is one message as a whole. It is then read before anybody is asked, by
+  /// ``Face/decodeRequest(_:body:)``, and ``source(_:)`` is not called.
+  func gathersRequest(_ call: Call) -> Bool
+
+  /// Whether the answer's head waits for its first message: an error before that is an answer of its own.
+  func headWaits(_ call: Call) -> Bool
+
+  /// Whether an error can be told in an answer that has begun; if not, the answer is cut short.
+  func tellsErrors(_ call: Call) -> Bool
+
+  /// The message of an answer that is none of a stream, when all of it has come: ``Face/encodeReply(_:_:into:)`` writes
+  /// it. Nil where messages are written as they come.
+  func wholeReply(_ call: Call) -> Payload?
+}
+
+extension StreamFace {
+  func gathersRequest(_ call: Call) -> Bool { false }
+  func headWaits(_ call: Call) -> Bool { false }
+  func tellsErrors(_ call: Call) -> Bool { true }
+  func wholeReply(_ call: Call) -> Payload? { nil }
 }
 
 /// The answering side of a stream that is not passed through.

@@ -28,6 +28,12 @@ final class StreamRelay {
   private let request: MessageFlow
   private var hasRequestEnded = false
   private var answer = Answer.waited
+  /// A request that is sent when its first message was read; one that cannot be read is refused, and asks nobody.
+  private var late: (request: UpstreamRequest, upstream: Int)?
+  /// The whole request, where it is one message that was read before.
+  private let message: Payload?
+  /// Of the answer's messages that are flagged as compressed, for its head.
+  private var headCoding = ContentCoding.identity
   /// The beginning of an answer that is an error.
   private var failure = ByteBuffer()
   /// Of an answer that has ended while its last messages wait for the caller.
@@ -35,11 +41,16 @@ final class StreamRelay {
 
   private static let maximumFailure = 16 << 10
 
-  init(_ call: Call, _ face: any StreamFace, _ backend: any StreamBackend) throws(RPCError) {
+  /// - Parameter message: the request, where the face gathered it; nil where its messages are still to come.
+  init(
+    _ call: Call, _ face: any StreamFace, _ backend: any StreamBackend, message: Payload? = nil
+  ) throws(RPCError) {
     self.call = call
     self.face = face
     self.backend = backend
-    let source = try face.source(call)
+    self.message = message
+    let source =
+      message == nil ? try face.source(call) : MessageSource(form: .envelopes(backend.dialect), codec: backend.codec)
     // What the caller cannot be answered in is refused before anybody is asked.
     call.replyCodec = try face.sink(call).codec
     request = MessageFlow(
@@ -51,8 +62,26 @@ final class StreamRelay {
   func writeRequest(into request: UpstreamRequest) throws(RPCError) {
     request.method = .post
     request.framing = call.hasRequestBody ? .chunked : .length(0)
+    if let message {
+      let plain = try message.converted(to: backend.codec, call)
+      request.body = plain
+      request.envelope = EnvelopeHead(flags: 0, length: plain.buffer.count)
+      request.framing = .length(EnvelopeHead.size + plain.buffer.count)
+    }
     backend.writeRequest(call, coding: requestCoding, into: request)
   }
+
+  /// Sends the request, now or when its first message was read.
+  func start(_ request: UpstreamRequest, upstream: Int) {
+    if message != nil || self.request.readsEnvelopes {
+      call.start(request, upstream: upstream)
+    } else {
+      late = (request, upstream)
+    }
+  }
+
+  /// Whether nobody was asked so far.
+  var isWaiting: Bool { late != nil }
 
   // MARK: The request
 
@@ -82,6 +111,13 @@ final class StreamRelay {
   /// Moves what there is; false when the upstream takes no more for now.
   @discardableResult
   private func moveRequest() throws(RPCError) -> Bool {
+    if let late {
+      let step = hasRequestEnded ? try request.finish(call) : try request.advance(call)
+      guard request.hasOutput || step == .moved && hasRequestEnded else { return true }
+      self.late = nil
+      call.start(late.request, upstream: late.upstream)
+      guard call.state == .relaying else { return false }
+    }
     guard let attempt = call.attempt, !attempt.bodyIsComplete else { return true }
     while true {
       let step = hasRequestEnded ? try request.finish(call) : try request.advance(call)
@@ -122,11 +158,16 @@ final class StreamRelay {
       to: try face.sink(call), .response, mayStay: call.callerAccepts(coding),
       repeats: call.route?.plan.type.isServerStreaming ?? true, limit: call.worker.limits.message)
     answer = .messages(flow)
+    headCoding = flow.isUnchanged ? coding : .identity
+    if !face.headWaits(call) { sendHead() }
+    return flow
+  }
+
+  private func sendHead() {
     let fields = call.worker.answer.fields
     fields.removeAll()
-    face.writeHead(call, coding: flow.isUnchanged ? coding : .identity, into: fields)
+    face.writeHead(call, coding: headCoding, into: fields)
     call.sendRelayedHead(fields)
-    return flow
   }
 
   func replied(_ buffer: inout ByteBuffer, _ count: Int) {
@@ -184,6 +225,7 @@ final class StreamRelay {
   }
 
   private func send(_ flow: MessageFlow) {
+    if flow.hasOutput, !call.sentHead { sendHead() }
     flow.send(call.worker) { output, count in
       call.sentBytes += count
       call.client?.sendBody(&output, count)
@@ -216,7 +258,7 @@ final class StreamRelay {
         if let error = backend.readEnd(call, nil, head: head.fields, trailers: trailers) { throw error }
         if call.route?.plan.type.isServerStreaming == false { throw Self.wrongCount(.response, "no message") }
         _ = try begin(coding)
-        end(with: nil)
+        try end(with: nil)
       case .failure:
         throw failure.withSpan { backend.readFailure(call, head, $0, trailers: trailers) }
       case .waited: throw RPCError(.internal, "the upstream's answer has no head")
@@ -235,10 +277,13 @@ final class StreamRelay {
     if error == nil, flow.messages == 0, call.route?.plan.type.isServerStreaming == false {
       throw Self.wrongCount(.response, "no message")
     }
-    end(with: error)
+    try end(with: error)
   }
 
-  private func end(with error: RPCError?) {
+  private func end(with error: RPCError?) throws(RPCError) {
+    if let error, !call.sentHead || !face.tellsErrors(call) { throw error }
+    if let whole = face.wholeReply(call) { return try call.reply(with: whole) }
+    if !call.sentHead { sendHead() }
     let answer = call.worker.answer
     answer.removeAll()
     face.writeEnd(call, error, into: &answer.body, trailers: answer.trailers)

@@ -14,7 +14,7 @@ enum PassThrough {
     let fields = head.fields
     let request = UpstreamRequest(fields: fields)
     request.method = head.method
-    request.framing = call.requestFraming
+    request.framing = call.face.request == .connectGet && call.route != nil ? .none : call.requestFraming
     request.isIdempotent = head.method.isIdempotent || call.route.map { $0.plan.type.idempotency != .unknown } ?? false
     writeTarget(of: call, towards: upstream, into: &request.target)
     fields.remove(.host)

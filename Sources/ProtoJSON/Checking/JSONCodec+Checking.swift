@@ -6,7 +6,8 @@ import ProtobufSchema
 extension JSONCodec {
   /// Checks the wire bytes of a message and appends them, with what the request binds elsewhere behind them.
   ///
-  /// Checked is what a protobuf parser would: tags, lengths, nesting, UTF-8 where the schema wants it. Fields that the
+  /// Checked is what a protobuf parser would: tags, lengths, nesting, UTF-8 where the schema wants it, required fields
+  /// wherever they come from. Fields that the
   /// schema does not know stay. Bound values are watched for as in JSON: equal is fine, each time it is given.
   ///
   /// - Parameters:
@@ -58,6 +59,7 @@ extension JSONCodec {
     guard bound.count <= 64 else {
       throw JSONError(path: "", offset: 0, reason: "at most 64 bound values expected", kind: .range)
     }
+    let before = output.count
     let all: UInt64 = bound.isEmpty ? 0 : .max >> UInt64(64 - bound.count)
     var checker = MessageChecker(
       wire, tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth, bound: bound,
@@ -69,6 +71,23 @@ extension JSONCodec {
     output.append(wire)
     let left = all & ~checker.met
     if left != 0 { TableView(tables).append(bound, message, left, level: 0, into: &output) }
+    try requireAll(tables, message, from: before, in: &output)
     if outcome.collectsMask { outcome.maskPaths += checker.mask.leaves }
+  }
+
+  /// Looks for missing required fields in what was appended; takes it back with a fault.
+  ///
+  /// A message may come in parts, and what the request binds is one: only all of them together are complete.
+  private func requireAll(
+    _ tables: borrowing Tables, _ message: Int, from before: Int, in output: inout ByteBuffer
+  ) throws(JSONError) {
+    guard tables.messages[message].reachesRequired else { return }
+    var scratch = ByteBuffer()
+    do throws(JSONError) {
+      try normalize(output.span.extracting(before..<output.count), message: message, into: &scratch)
+    } catch {
+      output.truncate(to: before)
+      throw error
+    }
   }
 }

@@ -48,6 +48,10 @@ struct MessageChecker: ~Escapable {
       let start = reader.offset
       let tag = try Self.checked { () throws(WireError) in try reader.readTag() }
       guard tag.type != .endGroup else { throw Fault(.wire, at: start, WireError(.group, at: start).reason) }
+      if plan.isMessageSet {
+        try item(plan, tag, &reader, depth: depth)
+        continue
+      }
       let found = tables.field(number: tag.number, of: plan)
       guard found >= 0 else {
         try Self.checked { () throws(WireError) in try reader.skip(tag) }
@@ -59,6 +63,22 @@ struct MessageChecker: ~Escapable {
       } catch {
         throw error.inside(step(field, range.lowerBound..<start))
       }
+    }
+  }
+
+  /// Checks one message of a message set; of a type that is not known it may be anything.
+  private mutating func item(
+    _ plan: MessagePlan, _ tag: WireTag, _ reader: inout WireReader, depth: Int
+  ) throws(Fault) {
+    let item = try Self.checked { () throws(WireError) in try MessageSetItem(tag, &reader) }
+    guard let item else { return }
+    let found = tables.field(number: item.type, of: plan)
+    guard found >= 0 else { return }
+    let field = tables.fields[found]
+    do {
+      try message(Int(field.sub), item.content, bindings: 0, level: 0, depth: depth + 1)
+    } catch {
+      throw error.inside(tables.label(field))
     }
   }
 
@@ -114,11 +134,8 @@ struct MessageChecker: ~Escapable {
   // MARK: Values
 
   private func text(_ field: FieldPlan, _ content: Range<Int>) throws(Fault) {
-    guard !UTF8Validation.isValid(wire.extracting(content)) else { return }
-    // Of the few that are not, proto2 lets its own pass.
-    guard !schema.messages[Int(field.owner)].fields[Int(field.index)].validatesUTF8 else {
-      throw Fault(.utf8, at: content.lowerBound, "a string in UTF-8 expected")
-    }
+    guard field.validatesUTF8, !UTF8Validation.isValid(wire.extracting(content)) else { return }
+    throw Fault(.utf8, at: content.lowerBound, "a string in UTF-8 expected")
   }
 
   private func packed(_ field: FieldPlan, _ list: Range<Int>) throws(Fault) {

@@ -69,7 +69,10 @@ extension MessageDecoder {
   }
 
   /// Appends bound values that the body lacks, missing parents whole.
-  func appendBound(_ message: Int, _ bindings: UInt64, level: Int, into output: inout ByteBuffer) {
+  func appendBound(
+    _ message: Int, _ bindings: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    try tables.requireParents(bound, message, bindings, level: level, at: cursor.index)
     tables.append(bound, message, bindings, level: level, into: &output)
   }
 }

@@ -51,7 +51,9 @@ struct MessageDecoder: ~Escapable {
   ) throws(Fault) {
     guard cursor.byte == UInt8(ascii: "{") else { throw cursor.mismatch("an object") }
     let plan = tables.messages[message]
+    let begin = cursor.index
     var open = bindings
+    var required = SlotSet()
     if try cursor.open(UInt8(ascii: "{")) {
       var seen = SlotSet()
       var oneofs = SlotSet()
@@ -73,12 +75,14 @@ struct MessageDecoder: ~Escapable {
           throw Fault(.duplicate, at: start, "each field once, in one spelling")
         }
         guess = found &+ 1
-        try member(found, start: start, bindings: &open, level: level, oneofs: &oneofs, into: &output)
+        let isSet = try member(found, start: start, bindings: &open, level: level, oneofs: &oneofs, into: &output)
+        if isSet, plan.hasRequired { _ = required.insert(found &- Int(plan.fieldsStart)) }
       } while try cursor.next(UInt8(ascii: "{"))
     } else if mask.isActive {
       try mask.addEmptyMessage(at: cursor.index)
     }
-    if open != 0 { appendBound(message, open, level: level, into: &output) }
+    if plan.hasRequired { try tables.requireAll(of: plan, required, bound, bindings, level: level, at: begin) }
+    if open != 0 { try appendBound(message, open, level: level, into: &output) }
   }
 
   /// Steps over the name and the colon of the field that is to be expected, if they stand here: members mostly come in
@@ -138,16 +142,16 @@ struct MessageDecoder: ~Escapable {
 
   // MARK: Members
 
-  /// Reads the value of a field.
+  /// Reads the value of a field; false when that sets nothing.
   private mutating func member(
     _ index: Int, start: Int, bindings: inout UInt64, level: Int, oneofs: inout SlotSet,
     into output: inout ByteBuffer
-  ) throws(Fault) {
+  ) throws(Fault) -> Bool {
     let field = tables.fields[index]
     if cursor.byte == UInt8(ascii: "n"), !field.kind.acceptsNull || field.shape != .singular {
       try cursor.literal("null")
       if mask.isActive { try noteNull(field, at: start) }
-      return
+      return false
     }
     if field.oneof >= 0 {
       guard oneofs.insert(Int(field.oneof)) else {
@@ -156,9 +160,9 @@ struct MessageDecoder: ~Escapable {
     }
     if bindings != 0 || mask.isActive {
       try watchedMember(field, start: start, bindings: &bindings, level: level, into: &output)
-    } else {
-      _ = try value(of: field, into: &output)
+      return true
     }
+    return try value(of: field, into: &output) != .dropped
   }
 
   /// Reads the value of a field, one or many, and drops what need not be written.
@@ -202,6 +206,12 @@ struct MessageDecoder: ~Escapable {
       output.append(encodedTag: field.endGroupTag, length: field.tagLength)
       return .set
     case .bytes: return try bytes(into: &output) ? .zero : .set
+    case .item:
+      let start = output.beginLengthDelimited()
+      try wellKnown(tables.messages[Int(field.sub)].kind, Int(field.sub), into: &output)
+      output.endLengthDelimited(start)
+      output.append(MessageSetItem.end)
+      return .set
     case .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
       let start = output.beginLengthDelimited()
       try wellKnown(field.kind, Int(field.sub), into: &output)

@@ -40,6 +40,47 @@ extension TableView {
     return fields[start + other].oneof == field.oneof
   }
 
+  /// Checks that each required field of a message is in the body or bound by the request.
+  ///
+  /// - Parameter present: the indices of the fields that the body sets.
+  func requireAll(
+    of plan: MessagePlan, _ present: SlotSet, _ bound: [BoundField], _ bindings: UInt64, level: Int, at offset: Int
+  ) throws(Fault) {
+    var present = present
+    var rest = bindings
+    while rest != 0 {
+      let path = bound[rest.trailingZeroBitCount].fieldPath
+      rest &= rest &- 1
+      if level < path.count, path[level] >= 0 { _ = present.insert(path[level]) }
+    }
+    if let field = firstMissing(of: plan, present) { throw .missing(field, at: offset) }
+  }
+
+  /// The same for the messages that only bound values make.
+  func requireParents(
+    _ bound: [BoundField], _ message: Int, _ bindings: UInt64, level: Int, at offset: Int
+  ) throws(Fault) {
+    let plan = messages[message]
+    guard plan.reachesRequired else { return }
+    var rest = bindings
+    while rest != 0 {
+      let path = bound[rest.trailingZeroBitCount].fieldPath
+      rest &= rest &- 1
+      guard path.count > level + 1, path[level] >= 0, path[level] < Int(plan.fieldsEnd - plan.fieldsStart) else {
+        continue
+      }
+      let field = fields[Int(plan.fieldsStart) + path[level]]
+      guard field.sub >= 0 else { continue }
+      let inside = watch(bound, field, bindings, level: level).inner
+      do throws(Fault) {
+        try requireAll(of: messages[Int(field.sub)], SlotSet(), bound, inside, level: level + 1, at: offset)
+        try requireParents(bound, Int(field.sub), inside, level: level + 1, at: offset)
+      } catch {
+        throw error.inside(label(field))
+      }
+    }
+  }
+
   /// Appends bound values, the parents around them too.
   func append(
     _ bound: [BoundField], _ message: Int, _ bindings: UInt64, level: Int, into output: inout ByteBuffer
@@ -75,6 +116,7 @@ extension TableView {
         let start = output.beginLengthDelimited()
         append(bound, Int(field.sub), together, level: level + 1, into: &output)
         output.endLengthDelimited(start)
+        if field.kind == .item { output.append(MessageSetItem.end) }
       }
     }
   }

@@ -66,7 +66,7 @@ extension MessageEncoder {
     }
     output.append(UInt8(ascii: ":"))
     let range = value ?? source.limit..<source.limit
-    do {
+    do throws(Fault) {
       try self.value(.value, -1, WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
     } catch {
       throw error.inside(String(repairing: name))
@@ -79,7 +79,7 @@ extension MessageEncoder {
     var index = 0
     while let range = try nextMessage(1, &reader) {
       if index > 0 { output.append(UInt8(ascii: ",")) }
-      do {
+      do throws(Fault) {
         try value(.value, -1, WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
       } catch {
         throw error.inside("[\(index)]")

@@ -10,20 +10,26 @@ extension MessageEncoder {
     guard entry.keyField >= 0, entry.valueField >= 0 else {
       throw Fault(.wire, at: reader.offset, "a map with keys and values expected")
     }
+    let before = output.count
     name(field, into: &output)
     output.append(UInt8(ascii: "{"))
     let empty = output.count
     var keys = KeySet()
     while true {
       let range = try delimited(&reader)
-      if output.count != empty { output.append(UInt8(ascii: ",")) }
-      do {
+      if tables.isNamed(field, entry: WireReader(reader.bytes, range)) {
+        if output.count != empty { output.append(UInt8(ascii: ",")) }
         try self.entry(field, WireReader(reader.bytes, range), &keys, into: &output)
-      } catch {
-        throw error.path.hasPrefix("value") || error.path.isEmpty ? error.inside(label(field)) : error
       }
       try checkSize(output, reader.offset)
       guard try isAnotherEntry(field, &reader) else { break }
+    }
+    if output.count == empty {
+      // Each value was one that the closed enum lacks.
+      output.truncate(to: before)
+      guard profile.emitDefaults else { return }
+      name(field, into: &output)
+      output.append(UInt8(ascii: "{"))
     }
     output.append(UInt8(ascii: "}"))
   }
@@ -50,7 +56,11 @@ extension MessageEncoder {
       var ordered = ByteBuffer()
       try order(Int(field.sub), source, into: &ordered)
       let span = ordered.span
-      try orderedEntry(field, WireReader(span), &keys, into: &output)
+      do throws(Fault) {
+        try orderedEntry(field, WireReader(span), &keys, into: &output)
+      } catch {
+        throw error.moved(to: source.offset)
+      }
     } else {
       try orderedEntry(field, source, &keys, into: &output)
     }
@@ -87,24 +97,31 @@ extension MessageEncoder {
     }
     try writeKey(key, reader.bytes, keyAt, source, &keys, into: &output)
     output.append(UInt8(ascii: ":"))
-    guard let valueAt else {
-      try emptyValue(value, WireReader(reader.bytes, source.limit..<source.limit), into: &output)
-      return
+    do throws(Fault) {
+      if let valueAt {
+        try entryValue(value, WireReader(reader.bytes, valueAt..<source.limit), into: &output)
+      } else {
+        try emptyValue(value, WireReader(reader.bytes, source.limit..<source.limit), into: &output)
+      }
+    } catch {
+      // The value is called by its key.
+      let text = keyAt.map { MapKeyText.text(key.kind, WireReader(reader.bytes, $0..<source.limit)) }
+      throw error.inside(text ?? (key.kind == .string ? "" : "0"))
     }
-    var values = WireReader(reader.bytes, valueAt..<source.limit)
+  }
+
+  private mutating func entryValue(
+    _ value: FieldPlan, _ source: WireReader, into output: inout ByteBuffer
+  ) throws(Fault) {
+    var reader = WireReader(source.bytes, source.offset..<source.limit)
     switch value.kind {
     case .string, .bytes:
-      let range = try delimited(&values)
-      try text(value, values.bytes.extracting(range), at: range.lowerBound, into: &output)
-    case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
-      let range = try content(value, &values)
-      do {
-        try self.value(
-          value.kind, Int(value.sub), WireReader(values.bytes, range), omit: 0, level: 0, into: &output)
-      } catch {
-        throw error.inside("value")
-      }
-    default: scalar(try raw(value.wireType, &values), value, into: &output)
+      let range = try delimited(&reader)
+      try text(value, reader.bytes.extracting(range), at: range.lowerBound, into: &output)
+    case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper, .item:
+      let range = try content(value, &reader)
+      try self.value(value.kind, Int(value.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
+    default: scalar(try raw(value.wireType, &reader), value, into: &output)
     }
   }
 

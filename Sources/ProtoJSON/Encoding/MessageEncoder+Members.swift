@@ -39,12 +39,13 @@ extension MessageEncoder {
       let range = try content(field, &reader)
       name(field, into: &output)
       let inner = omit == 0 ? 0 : omitted(inside: field, omit, level)
-      do {
-        try value(
-          field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: inner, level: level &+ 1, into: &output)
-      } catch {
-        throw error.inside(label(field))
-      }
+      try value(
+        field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: inner, level: level &+ 1, into: &output)
+    case .item:
+      let range = try delimited(&reader)
+      name(field, into: &output)
+      let kind = tables.messages[Int(field.sub)].kind
+      try value(kind, Int(field.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
     default:
       let raw = try raw(field.wireType, &reader)
       if !field.hasPresence, !profile.emitDefaults, field.kind.isZero(raw) { return }
@@ -64,26 +65,28 @@ extension MessageEncoder {
     let empty = output.count
     var tag = first
     var index = 0
-    while true {
-      if tag.type == .lengthDelimited, field.kind.isPackable {
-        let range = try delimited(&reader)
-        var packed = WireReader(reader.bytes, range)
-        while !packed.isAtEnd {
-          if output.count != empty { output.append(UInt8(ascii: ",")) }
-          scalar(try raw(field.wireType, &packed), field, into: &output)
-          try checkSize(output, packed.offset)
+    do throws(Fault) {
+      while true {
+        if tag.type == .lengthDelimited, field.kind.isPackable {
+          var packed = WireReader(reader.bytes, try delimited(&reader))
+          while !packed.isAtEnd {
+            number(field, try raw(field.wireType, &packed), empty, into: &output)
+            try checkSize(output, packed.offset)
+            index &+= 1
+          }
+        } else if tag.type == field.wireType {
+          try element(field, &reader, empty, into: &output)
+          index &+= 1
+        } else {
+          // Another wire type under this number is an unknown field.
+          do { try reader.skip(tag) } catch { throw malformed(error) }
         }
-      } else if tag.type == field.wireType {
-        if output.count != empty { output.append(UInt8(ascii: ",")) }
-        try element(field, index, &reader, into: &output)
-      } else {
-        // Another wire type under this number is an unknown field.
-        do { try reader.skip(tag) } catch { throw malformed(error) }
+        try checkSize(output, reader.offset)
+        guard reader.isNext(field.number) else { break }
+        do { tag = try reader.readTag() } catch { throw malformed(error) }
       }
-      try checkSize(output, reader.offset)
-      index &+= 1
-      guard reader.isNext(field.number) else { break }
-      do { tag = try reader.readTag() } catch { throw malformed(error) }
+    } catch {
+      throw error.inside("[\(index)]")
     }
     if output.count == empty {
       output.truncate(to: before)
@@ -96,21 +99,32 @@ extension MessageEncoder {
 
   @inline(__always)
   private mutating func element(
-    _ field: FieldPlan, _ index: Int, _ reader: inout WireReader, into output: inout ByteBuffer
+    _ field: FieldPlan, _ reader: inout WireReader, _ empty: Int, into output: inout ByteBuffer
   ) throws(Fault) {
     switch field.kind {
     case .string, .bytes:
+      separate(empty, &output)
       let range = try delimited(&reader)
       try text(field, reader.bytes.extracting(range), at: range.lowerBound, into: &output)
-    case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
+    case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper, .item:
+      separate(empty, &output)
       let range = try content(field, &reader)
-      do {
-        try value(field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
-      } catch {
-        throw error.inside("[\(index)]").inside(label(field))
-      }
-    default: scalar(try raw(field.wireType, &reader), field, into: &output)
+      try value(field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
+    default: number(field, try raw(field.wireType, &reader), empty, into: &output)
     }
+  }
+
+  /// Writes a number, boolean or enum value of a list; a number that its closed enum lacks is an unknown field.
+  @inline(__always)
+  private func number(_ field: FieldPlan, _ raw: UInt64, _ empty: Int, into output: inout ByteBuffer) {
+    guard tables.isNamed(raw, field) else { return }
+    separate(empty, &output)
+    scalar(raw, field, into: &output)
+  }
+
+  @inline(__always)
+  private func separate(_ empty: Int, _ output: inout ByteBuffer) {
+    if output.count != empty { output.append(UInt8(ascii: ",")) }
   }
 
   // MARK: Values
@@ -125,12 +139,8 @@ extension MessageEncoder {
       Base64.encode(bytes, into: &output)
       output.append(0x22)
     } else if let bad = JSONStringWriting.write(bytes, into: &output) {
-      throw Fault(.utf8, at: offset + bad, "well-formed UTF-8 expected").inside(label(field))
+      throw Fault(.utf8, at: offset + bad, "well-formed UTF-8 expected")
     }
-  }
-
-  func label(_ field: FieldPlan) -> String {
-    String(repairing: tables.text.extracting(Int(field.name.offset)..<Int(field.name.offset + field.name.length)))
   }
 
   @inline(__always)

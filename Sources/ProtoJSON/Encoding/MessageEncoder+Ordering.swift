@@ -23,7 +23,7 @@ extension MessageEncoder {
     while !reader.isAtEnd {
       guard let tag = try? reader.readTag(), (try? reader.skip(tag)) != nil else { return false }
       let index = tables.field(number: tag.number, of: plan)
-      guard index >= 0, accepts(tables.fields[index], tag.type) else {
+      guard index >= 0, tables.fields[index].accepts(tag.type) else {
         last = -1
         continue
       }
@@ -52,7 +52,9 @@ extension MessageEncoder {
         let start = reader.offset
         let tag = try reader.readTag()
         let index = tables.field(number: tag.number, of: plan)
-        guard index >= 0, accepts(tables.fields[index], tag.type) else {
+        guard index >= 0, tables.fields[index].accepts(tag.type),
+          tables.isNamed(tables.fields[index], valueAt: reader)
+        else {
           try reader.skip(tag)
           continue
         }
@@ -65,6 +67,7 @@ extension MessageEncoder {
           try reader.skip(tag)
           content = content.lowerBound..<reader.offset
         }
+        if field.shape == .map, !tables.isNamed(field, entry: WireReader(reader.bytes, content)) { continue }
         if field.oneof >= 0 {
           if let other = chosen[field.oneof], other != Int(field.index) { records[other] = [] }
           chosen[field.oneof] = Int(field.index)

@@ -88,17 +88,24 @@ struct MessageEncoder: ~Escapable {
   mutating func members(
     _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
-    if isCareful, !isInOrder(message, reader) {
+    if tables.messages[message].isMessageSet {
+      try messageSet(message, reader, into: &output)
+    } else if isCareful, !isInOrder(message, reader) {
       var ordered = ByteBuffer()
       try order(message, reader, into: &ordered)
       let span = ordered.span
-      try contiguousMembers(message, WireReader(span), omit: omit, level: level, into: &output)
+      do throws(Fault) {
+        try contiguousMembers(message, WireReader(span), omit: omit, level: level, into: &output)
+      } catch {
+        // Offsets in the copy would say nothing.
+        throw error.moved(to: reader.offset)
+      }
     } else {
       try contiguousMembers(message, reader, omit: omit, level: level, into: &output)
     }
   }
 
-  private mutating func contiguousMembers(
+  mutating func contiguousMembers(
     _ message: Int, _ source: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
     var reader = WireReader(source.bytes, source.offset..<source.limit)
@@ -114,7 +121,9 @@ struct MessageEncoder: ~Escapable {
         if guess >= Int(plan.fieldsEnd) || tables.fields[guess].number != tag.number {
           index = tables.field(number: tag.number, of: plan)
         }
-        guard index >= 0, accepts(tables.fields[index], tag.type) else {
+        guard index >= 0, tables.fields[index].accepts(tag.type),
+          tables.isNamed(tables.fields[index], valueAt: reader)
+        else {
           try reader.skip(tag)
           continue
         }
@@ -127,7 +136,11 @@ struct MessageEncoder: ~Escapable {
           try skipAll(field, tag, &reader)
           continue
         }
-        try member(field, tag, &reader, omit: omit, level: level, into: &output)
+        do throws(Fault) {
+          try member(field, tag, &reader, omit: omit, level: level, into: &output)
+        } catch {
+          throw error.inside(tables.label(field))
+        }
       }
     } catch let error as WireError {
       throw malformed(error)
@@ -136,16 +149,10 @@ struct MessageEncoder: ~Escapable {
     } catch {
       throw Fault(.wire, at: reader.offset, "protobuf bytes expected")
     }
+    if plan.hasRequired, let field = tables.firstMissing(of: plan, seen) { throw .missing(field, at: source.offset) }
     if profile.emitDefaults || profile.unsetAsNull {
       writeUnset(message, seen, omit: omit, level: level, into: &output)
     }
-  }
-
-  /// Whether the bytes are of the field's type; other types are unknown fields, as every protobuf parser takes them.
-  @inline(__always)
-  func accepts(_ field: FieldPlan, _ type: WireType) -> Bool {
-    field.wireType == type
-      || (type == .lengthDelimited && (field.shape == .packed || field.shape == .repeated) && field.kind.isPackable)
   }
 
   // MARK: Omitting
@@ -199,14 +206,15 @@ struct MessageEncoder: ~Escapable {
     }
   }
 
-  /// Writes the value of an absent field: empty, zero, or `null` for a well-known type that is no object.
+  /// Writes the value of an absent field: as declared, empty, zero, or `null` for a well-known type that is no object.
   func defaultValue(_ field: FieldPlan, into output: inout ByteBuffer) {
+    if field.shape == .singular, declaredDefault(field, into: &output) { return }
     switch field.shape {
     case .map: output.append("{}")
     case .repeated, .packed: output.append("[]")
     case .singular:
       switch field.kind {
-      case .message, .group, .any, .structure: output.append("{}")
+      case .message, .group, .item, .any, .structure: output.append("{}")
       case .listValue: output.append("[]")
       case .string, .bytes: output.append("\"\"")
       case .enumeration:

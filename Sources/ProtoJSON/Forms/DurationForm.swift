@@ -26,7 +26,8 @@ enum DurationForm {
       index = fraction.end
     }
     guard text.count - index == 1, text[index] == UInt8(ascii: "s") else { throw malformed }
-    guard seconds < maximumSeconds || (seconds == maximumSeconds && nanos == 0) else {
+    // The bound is on the seconds alone (duration.proto).
+    guard seconds <= maximumSeconds else {
       throw Fault(.range, at: offset, "a duration of at most 10000 years expected")
     }
     return isNegative ? (-seconds, Int32(-nanos)) : (seconds, Int32(nanos))

@@ -7,6 +7,8 @@ enum ValueKind: UInt8 {
   case nullValue
   case message, group
   case any, timestamp, duration, fieldMask, structure, value, listValue, wrapper
+  /// A message of a message set: an extension with the wire format of ``MessageSetItem``.
+  case item
 
   /// The wire type of one value outside a packed list.
   var wireType: WireType {
@@ -90,6 +92,9 @@ struct FieldRecord {
   var shape: FieldShape
   var wireType: WireType
   var hasPresence: Bool
+  var isRequired: Bool
+  /// Whether a string on the wire must be UTF-8.
+  var validatesUTF8: Bool
   var isExtension: Bool
 
   /// The tag byte or bytes of a group's end differ in the lowest bit only.
@@ -115,6 +120,11 @@ struct MessagePlan {
   /// Global field indices of number 1 and 2 of a map entry; -1 when it lacks them.
   var keyField: Int32
   var valueField: Int32
+  var hasRequired: Bool
+  /// Whether it or a message in it, however deep, has a required field.
+  var reachesRequired: Bool
+  /// Whether it has the wire format of message sets.
+  var isMessageSet: Bool
 }
 
 struct EnumPlan {

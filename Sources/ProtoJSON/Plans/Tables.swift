@@ -77,8 +77,10 @@ struct TableView: ~Escapable {
   private func agreesInTheMiddle(_ key: NameKey, _ source: Span<UInt8>, at start: Int) -> Bool {
     var index = 8
     while index < Int(key.length) &- 8 {
-      if text[Int(key.offset) &+ index] != source[start &+ index] { return false }
-      index &+= 1
+      // Of the last word what was compared already.
+      let at = Swift.min(index, Int(key.length) &- 16)
+      if text.word(at: Int(key.offset) &+ at, length: 8) != source.word(at: start &+ at, length: 8) { return false }
+      index &+= 8
     }
     return true
   }
@@ -113,6 +115,20 @@ struct TableView: ~Escapable {
       if found < number { low = middle &+ 1 } else { high = middle }
     }
     return -1
+  }
+
+  /// The name of a field as it is written.
+  func label(_ field: FieldPlan) -> String {
+    String(repairing: text.extracting(Int(field.name.offset)..<Int(field.name.offset + field.name.length)))
+  }
+
+  /// The first required field of a message that is not in a set of indices; its label, nil when all are there.
+  func firstMissing(of plan: MessagePlan, _ present: SlotSet) -> String? {
+    for index in Int(plan.fieldsStart)..<Int(plan.fieldsEnd) {
+      let field = fields[index]
+      if field.isRequired, !present.contains(Int(field.index)) { return label(field) }
+    }
+    return nil
   }
 
   /// The value plan of an enum number; nil when it has no name.

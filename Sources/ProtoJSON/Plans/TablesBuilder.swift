@@ -11,6 +11,7 @@ struct TablesBuilder {
     var builder = TablesBuilder(schema: schema, profile: profile)
     for type in schema.enums { builder.add(type) }
     for type in schema.messages { builder.add(type) }
+    builder.markRequired()
     builder.tables.text.append(contentsOf: repeatElement(0, count: 32))
     return builder.tables
   }
@@ -70,12 +71,13 @@ struct TablesBuilder {
     for (index, field) in type.fields.enumerated() where field.extensionName == nil {
       names.insert(field.name, Int32(start + index))
     }
-    for (index, field) in type.fields.enumerated() { tables.fields.append(plan(field, index)) }
+    for (index, field) in type.fields.enumerated() { tables.fields.append(plan(field, index, of: type)) }
     let table = names.build(into: &tables.slots, text: &tables.text)
     var plan = MessagePlan(
       fieldsStart: Int32(start), fieldsEnd: Int32(tables.fields.count), slotsStart: table.start,
       slotsMask: table.mask, directStart: 0, directCount: 0, sortedStart: 0, sortedCount: 0,
-      kind: Self.kind(of: type.wellKnown), wrapped: Self.wrapped(type.wellKnown), keyField: -1, valueField: -1)
+      kind: Self.kind(of: type.wellKnown), wrapped: Self.wrapped(type.wellKnown), keyField: -1, valueField: -1,
+      hasRequired: type.fields.contains(where: \.isRequired), reachesRequired: false, isMessageSet: type.isMessageSet)
     addNumbers(&plan, start)
     if type.isMapEntry {
       plan.keyField = Int32(fieldIndex(1, from: start))
@@ -88,6 +90,18 @@ struct TablesBuilder {
     default: break
     }
     tables.messages.append(plan)
+  }
+
+  /// Marks the messages that have required fields, and those that have such messages.
+  private mutating func markRequired() {
+    var owners: [Int32: [Int]] = [:]
+    for field in tables.fields where !field.kind.isScalar { owners[field.sub, default: []].append(Int(field.owner)) }
+    var marked = tables.messages.indices.filter { tables.messages[$0].hasRequired }
+    while let index = marked.popLast() {
+      guard !tables.messages[index].reachesRequired else { continue }
+      tables.messages[index].reachesRequired = true
+      marked += owners[Int32(index)] ?? []
+    }
   }
 
   private func fieldIndex(_ number: UInt32, from start: Int) -> Int {
@@ -116,15 +130,15 @@ struct TablesBuilder {
     field.extensionName.map { "[\($0)]" } ?? field.jsonName
   }
 
-  private mutating func plan(_ field: Field, _ index: Int) -> FieldRecord {
+  private mutating func plan(_ field: Field, _ index: Int, of type: MessageType) -> FieldRecord {
     let written = field.extensionName == nil && profile.protoFieldNames ? field.name : jsonName(of: field)
     let bytes = Array(written.utf8)
     let name = NameKey(bytes.span, at: 0, length: bytes.count, offset: Int32(tables.text.count))
     tables.text += bytes
     let quoted = quote(written, before: ",", after: ":")
-    let kind = self.kind(of: field)
+    let kind = type.isMessageSet && field.messageIndex >= 0 ? .item : self.kind(of: field)
     let number = UInt32(bitPattern: field.number)
-    let tag = Self.encode(number, kind.wireType)
+    let tag = kind == .item ? MessageSetItem.head(number) : Self.encode(number, kind.wireType)
     let packed = Self.encode(number, .lengthDelimited)
     let shape: FieldShape =
       switch field.cardinality {
@@ -138,6 +152,7 @@ struct TablesBuilder {
       oneof: Int32(field.oneofIndex), owner: Int32(tables.messages.count), index: Int32(index), tagLength: tag.length,
       packedTagLength: packed.length,
       kind: kind, shape: shape, wireType: kind.wireType, hasPresence: field.hasPresence || field.oneofIndex >= 0,
+      isRequired: field.isRequired, validatesUTF8: field.kind == .string && field.validatesUTF8,
       isExtension: field.extensionName != nil)
   }
 

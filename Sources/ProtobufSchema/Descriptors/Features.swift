@@ -45,19 +45,28 @@ struct FeatureOverrides: Equatable, Sendable {
   var utf8Validation: UInt8 = 0
   var messageEncoding: UInt8 = 0
   var jsonFormat: UInt8 = 0
+  /// The first feature, or value of one, that no release up to edition 2024 has.
+  var unknown: String?
+
+  /// The features for languages and code generators; no wire format hangs on them.
+  private static let languages: ClosedRange<UInt32> = 1_000...10_000
 
   /// Reads a FeatureSet on top of what is here.
   mutating func merge(_ bytes: Span<UInt8>) throws(WireError) {
     var reader = WireReader(bytes)
     while let tag = try reader.nextTag() {
       switch (tag.number, tag.type) {
-      case (1, .varint): fieldPresence = try Self.known(reader.readVarint(), in: 1...3)
-      case (2, .varint): enumType = try Self.known(reader.readVarint(), in: 1...2)
-      case (3, .varint): repeatedEncoding = try Self.known(reader.readVarint(), in: 1...2)
-      case (4, .varint): utf8Validation = try Self.known(reader.readVarint(), in: 2...3)
-      case (5, .varint): messageEncoding = try Self.known(reader.readVarint(), in: 1...2)
-      case (6, .varint): jsonFormat = try Self.known(reader.readVarint(), in: 1...2)
-      default: try reader.skip(tag)
+      case (1, .varint): fieldPresence = try known(reader.readVarint(), in: 1...3, "field_presence")
+      case (2, .varint): enumType = try known(reader.readVarint(), in: 1...2, "enum_type")
+      case (3, .varint): repeatedEncoding = try known(reader.readVarint(), in: 1...2, "repeated_field_encoding")
+      case (4, .varint): utf8Validation = try known(reader.readVarint(), in: 2...3, "utf8_validation")
+      case (5, .varint): messageEncoding = try known(reader.readVarint(), in: 1...2, "message_encoding")
+      case (6, .varint): jsonFormat = try known(reader.readVarint(), in: 1...2, "json_format")
+      // enforce_naming_style and default_symbol_visibility: rules for sources only.
+      case (7...8, .varint): try reader.skip(tag)
+      default:
+        if !Self.languages.contains(tag.number) { note("number \(tag.number)") }
+        try reader.skip(tag)
       }
     }
   }
@@ -73,9 +82,14 @@ struct FeatureOverrides: Equatable, Sendable {
     }
   }
 
-  /// The value, 0 when a later release invented it.
-  private static func known(_ value: UInt64, in range: ClosedRange<UInt8>) -> UInt8 {
-    guard let small = UInt8(exactly: value), range.contains(small) else { return 0 }
-    return small
+  /// The value, 0 when a later release invented it, which is noted.
+  private mutating func known(_ value: UInt64, in range: ClosedRange<UInt8>, _ feature: String) -> UInt8 {
+    if let small = UInt8(exactly: value), range.contains(small) { return small }
+    note("\(feature) with the value \(value)")
+    return 0
+  }
+
+  private mutating func note(_ feature: String) {
+    if unknown == nil { unknown = feature }
   }
 }

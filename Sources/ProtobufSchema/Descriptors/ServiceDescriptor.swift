@@ -70,6 +70,8 @@ struct HTTPRuleDescriptor: Equatable, Sendable {
   var body = ""
   var responseBody = ""
   var additionalBindings: [HTTPRuleDescriptor] = []
+  /// The number of a field that the rule does not have in any release known here; 0 for none.
+  var unknownField: UInt32 = 0
 
   mutating func merge(_ bytes: Span<UInt8>, depth: Int) throws(WireError) {
     guard depth <= Self.maximumDepth else { throw WireError(.depth, at: 0) }
@@ -88,7 +90,11 @@ struct HTTPRuleDescriptor: Equatable, Sendable {
         try rule.merge(reader.readBytes(), depth: depth + 1)
         additionalBindings.append(rule)
       case (12, .lengthDelimited): responseBody = try reader.readString()
-      default: try reader.skip(tag)
+      // The selector: an annotation stands at its method.
+      case (1, .lengthDelimited): try reader.skip(tag)
+      default:
+        unknownField = tag.number
+        try reader.skip(tag)
       }
     }
   }

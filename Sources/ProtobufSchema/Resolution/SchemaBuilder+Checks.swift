@@ -7,7 +7,9 @@ extension SchemaBuilder {
     var names: Set<String> = []
     for field in fields {
       let element = "field \(message.fullName).\(field.name)"
-      if field.number < 1 || field.number > 536_870_911 || (19_000...19_999).contains(field.number) {
+      // In a message set the number is no field number on the wire.
+      let last: Int32 = message.descriptor.isMessageSet ? .max - 1 : 536_870_911
+      if field.number < 1 || field.number > last || (19_000...19_999).contains(field.number) {
         report(message.file, "\(element) has number \(field.number), which no field can have")
       }
       if let other = numbers.updateValue(field.name, forKey: field.number) {
@@ -21,13 +23,16 @@ extension SchemaBuilder {
   /// Two fields with one JSON name cannot be told apart in a body.
   private mutating func checkJSONNames(_ fields: [Field], of message: PendingMessage) {
     var owners: [String: String] = [:]
+    // Fields that clash may have been given another name since.
+    let declared = Dictionary(message.descriptor.fields.map { ($0.name, $0.jsonName) }) { first, _ in first }
     let byName = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
     for (index, field) in fields.enumerated() {
       let path = message.path + [2, index.number]
-      if let other = owners.updateValue(field.name, forKey: field.jsonName), other != field.name {
+      let jsonName = declared[field.name] ?? field.jsonName
+      if let other = owners.updateValue(field.name, forKey: jsonName), other != field.name {
         report(
           message.file, at: path, severity: message.features.allowsJSON ? .error : .warning,
-          "fields \(other) and \(field.name) of \(message.fullName) have the same JSON name \(field.jsonName)",
+          "fields \(other) and \(field.name) of \(message.fullName) have the same JSON name \(jsonName)",
           cure: "give one of them another json_name")
       } else if field.jsonName != field.name, let other = byName[field.jsonName], other.jsonName != field.jsonName {
         report(
@@ -35,6 +40,30 @@ extension SchemaBuilder {
           "the JSON name \(field.jsonName) of \(message.fullName).\(field.name) is the name of another field",
           cure: "give it another json_name")
       }
+    }
+  }
+
+  /// What is decided wrongly about presence or encoding mangles each message.
+  mutating func checkFeatures(_ overrides: FeatureOverrides, of element: String, file: Int, path: [Int32]) {
+    guard let unknown = overrides.unknown else { return }
+    report(
+      file, at: path, "\(element) sets the feature \(unknown), which is not known",
+      cure: "use the features of an edition up to 2024")
+  }
+
+  /// The wire format of message sets has room for singular messages only.
+  mutating func checkMessageSet(_ fields: [Field], of message: PendingMessage) {
+    if !message.descriptor.fields.isEmpty {
+      report(
+        message.file, at: message.path, "\(message.fullName) has the wire format of message sets and fields of its own",
+        cure: "declare them as extensions, or remove the option message_set_wire_format")
+    }
+    for field in fields where field.extensionName != nil {
+      if field.kind == .message, field.cardinality == .singular { continue }
+      report(
+        message.file, at: message.path,
+        "\(field.name) extends \(message.fullName), which has the wire format of message sets, and is no optional message",
+        cure: "declare it as an optional message")
     }
   }
 

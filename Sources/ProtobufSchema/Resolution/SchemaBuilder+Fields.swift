@@ -10,6 +10,7 @@ extension SchemaBuilder {
     features = features.applying(descriptor.overrides)
     let fullName = "\(message.fullName).\(descriptor.name)"
     checkName(descriptor.name, of: "field \(fullName)", file: message.file)
+    checkFeatures(descriptor.overrides, of: "field \(fullName)", file: message.file, path: message.path)
     guard let type = resolveType(of: descriptor, named: fullName, scope: message.fullName, file: message.file)
     else { return nil }
     var kind = type.kind
@@ -38,6 +39,7 @@ extension SchemaBuilder {
     let features = pending.features.applying(descriptor.overrides)
     let fullName = Self.join(pending.scope, descriptor.name)
     checkName(descriptor.name, of: "extension \(fullName)", file: pending.file)
+    checkFeatures(descriptor.overrides, of: "extension \(fullName)", file: pending.file, path: pending.path)
     guard let type = resolveType(of: descriptor, named: fullName, scope: pending.scope, file: pending.file)
     else { return nil }
     if type.isMapEntry || descriptor.oneofIndex != nil || descriptor.label == .required {
@@ -90,12 +92,6 @@ extension SchemaBuilder {
         continue
       }
       let message = messages[index]
-      if message.descriptor.isMessageSet {
-        report(
-          file, at: path, severity: .warning,
-          "\(user) is left out: \(message.fullName) has the wire format of message sets, which has no JSON form")
-        continue
-      }
       guard message.descriptor.extensionRanges.contains(where: { $0.contains(field.number) }) else {
         report(file, "\(user) has number \(field.number), which \(message.fullName) does not leave to extensions")
         continue

@@ -6,7 +6,9 @@ extension SchemaBuilder {
     let oneofs = keptOneofs(of: message)
     var fields: [Field] = []
     var members = [[Int]](repeating: [], count: oneofs.names.count)
-    for descriptor in message.descriptor.fields {
+    let clashes = jsonNameClashes(of: message)
+    for var descriptor in message.descriptor.fields {
+      if clashes.contains(descriptor.jsonName) { descriptor.jsonName = descriptor.name }
       let declared = descriptor.oneofIndex.flatMap { oneofs.kept[$0] }
       guard let field = buildField(descriptor, in: message, oneof: declared) else { continue }
       if let declared { members[declared].append(fields.count) }
@@ -16,11 +18,21 @@ extension SchemaBuilder {
       if let field = buildExtension(descriptor, of: message) { fields.append(field) }
     }
     checkFields(fields, of: message)
+    if message.descriptor.isMessageSet { checkMessageSet(fields, of: message) }
     if message.descriptor.isMapEntry { checkMapEntry(fields, of: message) }
     return MessageType(
       fullName: message.fullName, file: files[message.file].descriptor.name, fields: fields,
       oneofs: zip(oneofs.names, members).map { Oneof(name: $0, members: $1) },
-      wellKnown: WellKnownType(rawValue: message.fullName), isMapEntry: message.descriptor.isMapEntry)
+      wellKnown: WellKnownType(rawValue: message.fullName), isMapEntry: message.descriptor.isMapEntry,
+      isMessageSet: message.descriptor.isMessageSet)
+  }
+
+  /// The JSON names that several fields have where that is no error (`json_format = LEGACY_BEST_EFFORT`): the fields go
+  /// by their proto names, so that no key is written twice.
+  private func jsonNameClashes(of message: PendingMessage) -> Set<String> {
+    guard !message.features.allowsJSON else { return [] }
+    var seen: Set<String> = []
+    return Set(message.descriptor.fields.map(\.jsonName).filter { !seen.insert($0).inserted })
   }
 
   mutating func buildEnum(_ entry: PendingEnum) -> EnumType {

@@ -40,6 +40,12 @@ extension SchemaBuilder {
     _ rule: HTTPRuleDescriptor, of element: String, file: Int, path: [Int32], isAdditional: Bool
   ) -> HTTPRule? {
     let name = isAdditional ? "an additional binding in google.api.http of \(element)" : "google.api.http of \(element)"
+    if rule.unknownField != 0 {
+      report(
+        file, at: path, "\(name) has the field \(rule.unknownField), which no rule known here has",
+        cure: "say it with get, put, post, delete, patch, custom, body, response_body and additional_bindings")
+      return nil
+    }
     guard let method = rule.method, !method.isEmpty, !rule.path.isEmpty else {
       report(file, at: path, "\(name) has no path", cure: "give it one of get, put, post, delete, patch or custom")
       return nil

@@ -75,6 +75,7 @@ struct SchemaBuilder {
       isPartial = true
       return
     }
+    checkFeatures(descriptor.overrides, of: "it", file: file, path: [8])
     if !Identifier.isValidPackage(descriptor.package) {
       report(file, "\(descriptor.package) is not a valid package name")
     }
@@ -97,6 +98,10 @@ struct SchemaBuilder {
     let fullName = Self.join(scope, message.name)
     let features = features.applying(message.overrides)
     checkName(message.name, of: "message \(fullName)", file: file)
+    checkFeatures(message.overrides, of: "message \(fullName)", file: file, path: path)
+    for oneof in message.oneofs {
+      checkFeatures(oneof.overrides, of: "oneof \(fullName).\(oneof.name)", file: file, path: path)
+    }
     let earlier = symbols.declare(fullName, .message(messages.count), file: file)
     if earlier == nil {
       messages.append(
@@ -115,6 +120,7 @@ struct SchemaBuilder {
   private mutating func declare(_ entry: EnumDescriptor, scope: String, file: Int, path: [Int32], features: Features) {
     let fullName = Self.join(scope, entry.name)
     checkName(entry.name, of: "enum \(fullName)", file: file)
+    checkFeatures(entry.overrides, of: "enum \(fullName)", file: file, path: path)
     let earlier = symbols.declare(fullName, .enumeration(enums.count), file: file)
     if earlier == nil {
       let features = features.applying(entry.overrides)

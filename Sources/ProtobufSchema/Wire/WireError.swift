@@ -7,7 +7,7 @@ package struct WireError: Error, Sendable, Equatable {
     case truncated = "the bytes end inside a field"
     /// A varint of more than ten bytes.
     case varint = "a varint is too long"
-    /// Field number 0 or above 2^29-1, wire type 6 or 7, or a tag above 32 bits.
+    /// Field number 0 or above 2^29-1, wire type 6 or 7, or a tag above 32 bits or of more than five bytes.
     case tag = "a tag is not valid"
     /// A group ends that did not begin, or with another number.
     case group = "a group ends without its beginning"

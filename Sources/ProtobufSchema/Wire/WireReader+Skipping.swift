@@ -3,19 +3,22 @@ extension WireReader {
   package mutating func readGroup(_ number: UInt32) throws(WireError) -> Range<Int> {
     let from = offset
     // Nested groups are counted on a stack of their own: a peer chooses their depth.
-    var open: [UInt32] = [number]
-    while let innermost = open.last {
+    var open = InlineArray<100, UInt32>(repeating: 0)
+    var count = 1
+    open[0] = number
+    while count > 0 {
       let at = offset
       guard !isAtEnd else { throw WireError(.truncated, at: from) }
       let tag = try readTag()
       switch tag.type {
       case .startGroup:
-        guard open.count < Self.maximumGroupDepth else { throw WireError(.depth, at: at) }
-        open.append(tag.number)
+        guard count < Self.maximumGroupDepth else { throw WireError(.depth, at: at) }
+        open[count] = tag.number
+        count &+= 1
       case .endGroup:
-        guard tag.number == innermost else { throw WireError(.group, at: at) }
-        open.removeLast()
-        if open.isEmpty { return from..<at }
+        guard tag.number == open[count &- 1] else { throw WireError(.group, at: at) }
+        count &-= 1
+        if count == 0 { return from..<at }
       default: try skip(tag)
       }
     }

@@ -88,9 +88,10 @@ package struct WireReader: ~Escapable {
   package mutating func readTag() throws(WireError) -> WireTag {
     let start = offset
     let raw = try readVarint()
-    guard raw <= 0xFFFF_FFFF, raw >> 3 != 0, let type = WireType(rawValue: UInt8(truncatingIfNeeded: raw & 7)) else {
-      throw Self.fault(.tag, at: start)
-    }
+    // A tag of more than five bytes is refused even if its upper bytes are empty, as libprotobuf does.
+    guard raw <= 0xFFFF_FFFF, offset &- start <= 5, raw >> 3 != 0,
+      let type = WireType(rawValue: UInt8(truncatingIfNeeded: raw & 7))
+    else { throw Self.fault(.tag, at: start) }
     return WireTag(number: UInt32(truncatingIfNeeded: raw >> 3), type: type)
   }
 

@@ -59,6 +59,9 @@ package struct StreamReader: Sendable {
     place = form == .lines ? .between : .start
   }
 
+  /// Whether messages are raw bytes.
+  package var isRaw: Bool { form == .raw }
+
   /// The next event; consumes what stands between messages.
   ///
   /// After `.message(n)` the caller takes and consumes exactly n bytes of the input before the next call.

@@ -214,13 +214,10 @@ class GRPCEcho:
             self.finish(first.wish, context)
 
 
-class EchoUnderUvicorn:
-    """HTTP/1.1: Connect and gRPC-Web."""
+class Uvicorn:
+    """An application behind HTTP/1.1."""
 
-    def __init__(self, schema):
-        self.memory = Memory()
-        application = schema.connect.EchoASGIApplication(
-            ConnectEcho(Behaviour(schema.pb, self.memory)), read_max_bytes=None)
+    def __init__(self, application):
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
@@ -232,6 +229,15 @@ class EchoUnderUvicorn:
     def stop(self):
         self.server.should_exit = True
         self.thread.join(10)
+
+
+class EchoUnderUvicorn(Uvicorn):
+    """Connect and gRPC-Web."""
+
+    def __init__(self, schema):
+        self.memory = Memory()
+        super().__init__(schema.connect.EchoASGIApplication(
+            ConnectEcho(Behaviour(schema.pb, self.memory)), read_max_bytes=None))
 
 
 class EchoUnderHypercorn:

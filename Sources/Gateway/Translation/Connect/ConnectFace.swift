@@ -27,6 +27,8 @@ struct ConnectFace: Face {
     }
   }
 
+  private static let getWithBody = RPCError(.unknown, "a Connect GET has no body", httpStatus: 415)
+
   func checkHead(_ call: Call) throws(RPCError) {
     // What only passes through is the upstream's to check.
     if call.route == nil { return }
@@ -35,31 +37,30 @@ struct ConnectFace: Face {
       try ConnectVersion.check(call.head.fields)
       if call.isStreamingRoute {
         throw RPCError(
-          .unimplemented, "the method streams: use application/connect+proto or application/connect+json",
+          .unknown, "the method streams: use application/connect+proto or application/connect+json",
           httpStatus: 415, headers: [("accept-post", "application/connect+proto, application/connect+json")])
       }
       _ = try call.requestCoding()
     case .connectGet:
       // A GET has no body (Connect protocol, Unary-Get-Request).
-      if call.hasRequestBody {
-        throw RPCError(.invalidArgument, "a Connect GET has no body", httpStatus: 415)
-      }
+      // Over HTTP/2 an empty frame may end it, so that the head does not say.
+      if call.hasRequestBody, !call.mayTurnOutEmpty { throw Self.getWithBody }
     case .connectStreaming:
       try ConnectVersion.check(call.head.fields)
       try StreamRules.check(call)
       if !call.isStreamingRoute {
         throw RPCError(
-          .unimplemented, "the method does not stream: use application/proto or application/json", httpStatus: 415,
+          .unknown, "the method does not stream: use application/proto or application/json", httpStatus: 415,
           headers: [("accept-post", RPCError.unaryContentTypes)])
       }
     case .methodNotAllowed:
       let allow = call.route?.plan.allowsGet == true ? "GET, POST" : "POST"
       throw RPCError(
-        .unimplemented, "\(call.head.method.name) is not allowed on a procedure; allowed: \(allow)", httpStatus: 405,
+        .unknown, "\(call.head.method.name) is not allowed on a procedure; allowed: \(allow)", httpStatus: 405,
         headers: [("allow", allow)])
     case .grpc, .grpcWeb, .unsupportedMediaType:
       throw RPCError(
-        .unimplemented, "a procedure takes application/proto or application/json", httpStatus: 415,
+        .unknown, "a procedure takes application/proto or application/json", httpStatus: 415,
         headers: [("accept-post", RPCError.unaryContentTypes)])
     }
   }
@@ -95,6 +96,7 @@ struct ConnectFace: Face {
       payload.coding = body.isEmpty ? .identity : try call.requestCoding()
       payload.buffer.append(body)
     case .connectGet:
+      guard body.isEmpty else { throw Self.getWithBody }
       var raw = ByteBuffer()
       let query = try call.head.withQuery { (query) throws(RPCError) in
         try ConnectGetQuery.parse(query, message: &raw)

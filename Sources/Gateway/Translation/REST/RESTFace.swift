@@ -1,12 +1,13 @@
 import Bytes
 import Configuration
 import HTTPModel
+import ProtobufSchema
 import REST
 import RPC
 
 /// A caller that uses the REST binding of a route.
 struct RESTFace: Face {
-  private let number: Int
+  let number: Int
 
   init(binding: Int) { number = binding }
 
@@ -24,10 +25,17 @@ struct RESTFace: Face {
   func timeout(_ call: Call) throws(RPCError) -> Duration? { nil }
 
   func decodeRequest(_ call: Call, body: Span<UInt8>) throws(RPCError) -> Payload {
+    try decode(call, body, typedBy: call.head.fields.firstIndex(of: .contentType))
+  }
+
+  /// Reads one message.
+  ///
+  /// - Parameter contentType: the field that says what the body is; nil: JSON.
+  func decode(_ call: Call, _ body: Span<UInt8>, typedBy contentType: Int?) throws(RPCError) -> Payload {
     guard let route = call.route else { throw RPCError(.internal, "no route") }
     let payload = Payload()
     var unknown: [String] = []
-    try Self.withRequest(call) { (path, query, type) throws(RPCError) in
+    try Self.withRequest(call, typedBy: contentType) { (path, query, type) throws(RPCError) in
       try decode(call, route.plan, path, query, type, body, &unknown, payload)
     }
     if !unknown.isEmpty { call.reportUnknownFields(unknown) }
@@ -38,7 +46,12 @@ struct RESTFace: Face {
   static func withRequest(
     _ call: Call, _ body: (Span<UInt8>, Span<UInt8>, Span<UInt8>?) throws(RPCError) -> Void
   ) throws(RPCError) {
-    let contentType = call.head.fields.firstIndex(of: .contentType)
+    try withRequest(call, typedBy: call.head.fields.firstIndex(of: .contentType), body)
+  }
+
+  private static func withRequest(
+    _ call: Call, typedBy contentType: Int?, _ body: (Span<UInt8>, Span<UInt8>, Span<UInt8>?) throws(RPCError) -> Void
+  ) throws(RPCError) {
     try call.head.withPath { (path) throws(RPCError) in
       try call.head.withQuery { (query) throws(RPCError) in
         if let contentType {
@@ -55,7 +68,7 @@ struct RESTFace: Face {
     _ body: Span<UInt8>, _ unknown: inout [String], _ payload: Payload
   ) throws(RPCError) {
     let binding = route.bindings[number]
-    if !binding.answersRaw, AnswerNegotiation.form(call, binding) == nil { throw RESTBinding.notAcceptable }
+    try AnswerNegotiation.check(call, binding)
     try binding.decodeRequest(
       path: path, captures: call.captures, query: query, contentType: type, body: body, unknown: &unknown,
       into: &payload.buffer)

@@ -1,9 +1,18 @@
 import Bytes
 import HTTPModel
+import ProtobufSchema
 import REST
+import RPC
 
 /// JSON or protobuf: what a REST caller is answered in, by its Accept and its own body.
 enum AnswerNegotiation {
+  /// Refuses a caller whom no answer of the route would serve, before anybody is asked.
+  static func check(_ call: Call, _ binding: RESTBinding) throws(RPCError) {
+    // Of a stream's forms one is always written.
+    if binding.answersRaw || call.route?.plan.type.isServerStreaming == true { return }
+    if form(call, binding) == nil { throw RESTBinding.notAcceptable }
+  }
+
   /// - Returns: nil when the caller reads protobuf only and the route has none.
   static func form(_ call: Call, _ binding: RESTBinding) -> AnswerForm? {
     form(call, hasProtobuf: binding.speaksProtobuf && binding.hasProtobufAnswer)
