@@ -221,14 +221,14 @@ extension HTTP2UpstreamStream: HTTP2StreamOwner {
   func streamEnded(_ stream: HTTP2Stream) { deliver() }
 
   func streamDrained(_ stream: HTTP2Stream) {
-    worker.recycle(&stream.output)
+    worker.recycle(stream)
     guard wasCongested else { return }
     wasCongested = false
     attempt?.drained()
   }
 
   func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
-    worker.discard(&stream.output)
+    worker.discard(stream)
     connection.ended(self)
     guard attempt != nil, !stream.hasReceivedEnd else { return }
     switch code {
