@@ -15,10 +15,10 @@ extension ByteBuffer {
       unsafe base.update(from: base + head, count: used)
     } else {
       let size = Swift.max(64, Swift.max(allocated * 2, used + more))
-      let fresh = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+      let fresh = unsafe Self.allocate(size)
       if let base = unsafe base {
         unsafe fresh.update(from: base + head, count: used)
-        unsafe base.deallocate()
+        unsafe Self.free(base)
       }
       unsafe base = fresh
       allocated = size

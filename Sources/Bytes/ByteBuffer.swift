@@ -36,7 +36,7 @@ package struct ByteBuffer: ~Copyable {
 
   @inlinable
   deinit {
-    unsafe base?.deallocate()
+    if let base = unsafe base { unsafe Self.free(base) }
   }
 
   /// Unread bytes.

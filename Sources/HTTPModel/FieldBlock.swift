@@ -15,41 +15,106 @@ package final class FieldBlock {
     let line: UInt32
     let valueLength: UInt32
 
+    /// Where the name is in the bytes of ``FieldBlock/withFields(_:)``.
+    package var nameBytes: Range<Int> { Int(line)..<Int(line) + Int(nameLength) }
+    /// Where the value is in the bytes of ``FieldBlock/withFields(_:)``.
+    package var valueBytes: Range<Int> { valueOffset..<valueOffset + Int(valueLength) }
     var valueOffset: Int { Int(line) + Int(nameLength) + 2 }
     var end: Int { valueOffset + Int(valueLength) + 2 }
   }
 
+  /// One value, so that what touches several parts of it is one access, and is checked once.
+  private struct Table {
+    var entries: [Entry] = []
+    var removed = 0
+    /// Known names that were added since the block was cleared: most look-ups are for names that are not there.
+    var seen = FieldNames()
+
+    @inline(__always)
+    mutating func open(_ name: FieldName, _ nameLength: Int, _ valueLength: Int, at line: Int) {
+      seen.formUnion(FieldNames(name))
+      entries.append(
+        Entry(
+          name: name, nameLength: UInt16(clamping: nameLength), line: UInt32(clamping: line),
+          valueLength: UInt32(clamping: valueLength)))
+    }
+
+    /// The next field of a name that is not removed.
+    func index(of name: FieldName, from start: Int) -> Int? {
+      guard name == .other || seen.contains(name), start < entries.count else { return nil }
+      for index in start..<entries.count where entries[index].name == name && !entries[index].isRemoved {
+        return index
+      }
+      return nil
+    }
+
+    /// The next field of one of these names that is not removed.
+    func index(in names: FieldNames, from start: Int) -> Int? {
+      guard seen.intersects(names), start < entries.count else { return nil }
+      for index in start..<entries.count where names.contains(entries[index].name) && !entries[index].isRemoved {
+        return index
+      }
+      return nil
+    }
+
+    mutating func remove(at index: Int) {
+      guard !entries[index].isRemoved else { return }
+      entries[index].isRemoved = true
+      removed += 1
+    }
+
+    mutating func remove(_ name: FieldName) {
+      guard name == .other || seen.contains(name) else { return }
+      for index in entries.indices where entries[index].name == name { remove(at: index) }
+    }
+  }
+
   private var lines: ByteBuffer
-  private var entries: [Entry] = []
-  private var removed = 0
-  /// Known names that were added since the block was cleared: most look-ups are for names that are not there.
-  private var seen = FieldNames()
+  private var table = Table()
+  /// How many bodies read ``lines`` at present: meanwhile they must not move. See the package's manifest.
+  private var loans = 0
 
   package init() {
     lines = ByteBuffer()
   }
 
   /// Entries of the table, removed ones too; indices are valid until ``removeAll()``.
-  package var indices: Range<Int> { 0..<entries.count }
+  package var indices: Range<Int> { 0..<table.entries.count }
 
   /// Fields that are not removed.
-  package var count: Int { entries.count - removed }
+  package var count: Int { Self.count(table) }
   package var isEmpty: Bool { count == 0 }
+
+  private static func count(_ table: Table) -> Int { table.entries.count - table.removed }
 
   /// Bytes of all lines, for budgets.
   package var byteCount: Int { lines.count }
 
+  /// Bytes of memory that the lines take.
+  package var capacity: Int { lines.capacity }
+
   package func removeAll() {
+    checkLoans()
     lines.removeAll()
-    entries.removeAll(keepingCapacity: true)
-    removed = 0
-    seen = []
+    Self.clear(&table)
+  }
+
+  private static func clear(_ table: inout Table) {
+    table.entries.removeAll(keepingCapacity: true)
+    table.removed = 0
+    table.seen = []
   }
 
   // MARK: Adding
 
   package func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     open(FieldName(name), name.count, value.count)
+    Self.write(name, value, to: &lines)
+  }
+
+  /// Appends a field whose name has been looked up already.
+  package func append(_ name: Span<UInt8>, as known: FieldName, _ value: Span<UInt8>) {
+    open(known, name.count, value.count)
     Self.write(name, value, to: &lines)
   }
 
@@ -86,7 +151,8 @@ package final class FieldBlock {
 
   /// Appends a field of another block, with a prefix before its name (`Trailer-`) if wanted.
   package func append(from other: FieldBlock, at index: Int, prefix: StaticString = "") {
-    let entry = other.entries[index]
+    precondition(other !== self, "a field block cannot be added to itself")
+    let entry = other.table.entries[index]
     if prefix.utf8CodeUnitCount == 0 {
       open(entry.name, Int(entry.nameLength), Int(entry.valueLength))
       lines.append(other.lines, Int(entry.line)..<entry.end)
@@ -102,12 +168,13 @@ package final class FieldBlock {
     }
   }
 
+  private func checkLoans() {
+    precondition(loans == 0, "a field block was changed while its bytes were read")
+  }
+
   private func open(_ name: FieldName, _ nameLength: Int, _ valueLength: Int) {
-    seen.formUnion(FieldNames(name))
-    entries.append(
-      Entry(
-        name: name, nameLength: UInt16(clamping: nameLength), line: UInt32(clamping: lines.count),
-        valueLength: UInt32(clamping: valueLength)))
+    checkLoans()
+    table.open(name, nameLength, valueLength, at: lines.count)
   }
 
   /// Takes the buffer as a parameter: one check of exclusive access for a line, and not one for each piece of it.
@@ -122,20 +189,22 @@ package final class FieldBlock {
   // MARK: Reading
 
   /// The entry at an index; look at `isRemoved` when walking ``indices``.
-  package func entry(at index: Int) -> Entry { entries[index] }
+  package func entry(at index: Int) -> Entry { table.entries[index] }
 
   /// The first field of a known name that is not removed.
-  package func firstIndex(of name: FieldName) -> Int? {
-    guard name == .other || seen.contains(name) else { return nil }
-    for index in entries.indices where entries[index].name == name && !entries[index].isRemoved { return index }
-    return nil
-  }
+  package func firstIndex(of name: FieldName) -> Int? { table.index(of: name, from: 0) }
+
+  /// The first field of a known name that is not removed, at an index or behind it.
+  package func nextIndex(of name: FieldName, from start: Int) -> Int? { table.index(of: name, from: start) }
+
+  /// The first field of one of these names that is not removed, at an index or behind it.
+  package func nextIndex(in names: FieldNames, from start: Int) -> Int? { table.index(in: names, from: start) }
 
   /// The first field of any name, compared without case.
   package func firstIndex(of name: Span<UInt8>) -> Int? {
     let known = FieldName(name)
     if known != .other { return firstIndex(of: known) }
-    for index in entries.indices where entries[index].name == .other && !entries[index].isRemoved {
+    for index in indices where entry(at: index).name == .other && !entry(at: index).isRemoved {
       if withName(at: index, { ASCII.equalIgnoringCase($0, name) }) { return index }
     }
     return nil
@@ -144,24 +213,38 @@ package final class FieldBlock {
   package func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
 
   /// Whether a field of one of these names was added, though it may be removed since; costs no search.
-  package func mayContain(_ names: FieldNames) -> Bool { seen.intersects(names) }
+  package func mayContain(_ names: FieldNames) -> Bool { table.seen.intersects(names) }
 
   /// How many fields of this name there are.
   package func count(of name: FieldName) -> Int {
     var found = 0
-    for entry in entries where entry.name == name && !entry.isRemoved { found += 1 }
+    for entry in table.entries where entry.name == name && !entry.isRemoved { found += 1 }
     return found
   }
 
   package func withName<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    let entry = entries[index]
-    let start = Int(entry.line)
-    return try lines.withSpan(start..<start + Int(entry.nameLength), body)
+    let entry = table.entries[index]
+    loans &+= 1
+    defer { loans &-= 1 }
+    return try lines.withSpan(entry.nameBytes, body)
+  }
+
+  /// Calls the body with the bytes of all lines and the table that says what they are: for who reads every field, in
+  /// one access. The body must not change the block.
+  package func withFields<R: ~Copyable, E: Error>(
+    _ body: (_ lines: Span<UInt8>, _ entries: Span<Entry>) throws(E) -> R
+  ) throws(E) -> R {
+    let entries = table.entries
+    loans &+= 1
+    defer { loans &-= 1 }
+    return try lines.withSpan { (bytes) throws(E) in try body(bytes, entries.span) }
   }
 
   package func withValue<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    let entry = entries[index]
-    return try lines.withSpan(entry.valueOffset..<entry.valueOffset + Int(entry.valueLength), body)
+    let entry = table.entries[index]
+    loans &+= 1
+    defer { loans &-= 1 }
+    return try lines.withSpan(entry.valueBytes, body)
   }
 
   /// The first value of a known name as text, for control paths and logs.
@@ -179,16 +262,9 @@ package final class FieldBlock {
 
   // MARK: Removing
 
-  package func remove(at index: Int) {
-    guard !entries[index].isRemoved else { return }
-    entries[index].isRemoved = true
-    removed += 1
-  }
+  package func remove(at index: Int) { table.remove(at: index) }
 
-  package func remove(_ name: FieldName) {
-    guard name == .other || seen.contains(name) else { return }
-    for index in entries.indices where entries[index].name == name { remove(at: index) }
-  }
+  package func remove(_ name: FieldName) { table.remove(name) }
 
   /// Removes all fields of a name, compared without case.
   package func remove(named name: Span<UInt8>) {
@@ -201,13 +277,19 @@ package final class FieldBlock {
   ///
   /// - Parameter omitting: names that are left out, as if they were removed.
   package func write(into output: inout ByteBuffer, omitting omitted: FieldNames = []) {
-    if removed == 0, !seen.intersects(omitted) {
+    Self.write(lines, table, into: &output, omitting: omitted)
+  }
+
+  private static func write(
+    _ lines: borrowing ByteBuffer, _ table: Table, into output: inout ByteBuffer, omitting omitted: FieldNames
+  ) {
+    if table.removed == 0, !table.seen.intersects(omitted) {
       output.append(lines)
       return
     }
     var start = 0
     var end = 0
-    for entry in entries {
+    for entry in table.entries {
       if entry.isRemoved || omitted.contains(entry.name) {
         if end > start { output.append(lines, start..<end) }
         start = entry.end
@@ -219,6 +301,6 @@ package final class FieldBlock {
 
   /// Appends all fields of another block that are not removed.
   package func append(contentsOf other: FieldBlock) {
-    for index in other.indices where !other.entries[index].isRemoved { append(from: other, at: index) }
+    for index in other.indices where !other.entry(at: index).isRemoved { append(from: other, at: index) }
   }
 }

@@ -125,11 +125,39 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     guard name.count >= 2, name.count <= 24 else { return }
     let candidates = Self.candidates(count: name.count, first: ASCII.lowercased(name[0]))
     if candidates.0 == .other { return }
-    if ASCII.equalIgnoringCase(name, candidates.0.text) {
+    if Self.spells(name, candidates.0.text) {
       self = candidates.0
-    } else if candidates.1 != .other, ASCII.equalIgnoringCase(name, candidates.1.text) {
+    } else if candidates.1 != .other, Self.spells(name, candidates.1.text) {
       self = candidates.1
     }
+  }
+
+  /// Whether the bytes are a known name in any case, eight at a time.
+  ///
+  /// Known names have only letters in lower case, digits and hyphens: of these the letters alone have the bit 0x40, and
+  /// where it is the case may differ, which is the bit 0x20.
+  private static func spells(_ name: Span<UInt8>, _ text: StaticString) -> Bool {
+    let count = name.count
+    guard count == text.utf8CodeUnitCount else { return false }
+    let bytes = unsafe name.bytes
+    let known = unsafe UnsafeRawPointer(text.utf8Start)
+    if count >= 8 {
+      var offset = 0
+      while true {
+        let left = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        let right = unsafe known.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        let mayDiffer = (right & 0x4040_4040_4040_4040) >> 1
+        if (left ^ right) & ~mayDiffer != 0 { return false }
+        if offset &+ 8 == count { return true }
+        // The last piece overlaps the one before.
+        offset = Swift.min(offset &+ 8, count &- 8)
+      }
+    }
+    for offset in 0..<count {
+      let right = unsafe text.utf8Start[offset]
+      if (name[offset] ^ right) & ~((right & 0x40) >> 1) != 0 { return false }
+    }
+    return true
   }
 
   /// At most two known names share a length and a first letter.

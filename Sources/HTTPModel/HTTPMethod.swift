@@ -47,6 +47,17 @@ package enum HTTPMethod: Hashable, Sendable {
     }
   }
 
+  /// Written out: what the compiler would make is called through a table from other modules.
+  package static func == (left: HTTPMethod, right: HTTPMethod) -> Bool {
+    switch (left, right) {
+    case (.get, .get), (.head, .head), (.post, .post), (.put, .put), (.patch, .patch), (.delete, .delete),
+      (.options, .options), (.trace, .trace), (.connect, .connect):
+      true
+    case (.other(let left), .other(let right)): left == right
+    default: false
+    }
+  }
+
   /// Safe methods change nothing at the server (RFC 9110 section 9.2.1).
   package var isSafe: Bool {
     switch self {

@@ -13,10 +13,13 @@ package final class RequestHead {
   /// case, port included if given; empty for an HTTP/1.0 request without Host.
   package var authority = ByteBuffer()
   package let fields = FieldBlock()
+  /// How many bodies read the target at present.
+  private var loans = 0
 
   package init() {}
 
   package func removeAll() {
+    precondition(loans == 0, "a head was cleared while its target was read")
     method = .get
     version = .http11
     target.removeAll()
@@ -27,12 +30,16 @@ package final class RequestHead {
 
   /// Calls the body with the path, not decoded.
   package func withPath<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    try target.withSpan(0..<pathEnd, body)
+    loans &+= 1
+    defer { loans &-= 1 }
+    return try target.withSpan(0..<pathEnd, body)
   }
 
   /// Calls the body with the query without its `?`, not decoded; empty when there is none.
   package func withQuery<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    try target.withSpan(min(pathEnd + 1, target.count)..<target.count, body)
+    loans &+= 1
+    defer { loans &-= 1 }
+    return try target.withSpan(min(pathEnd + 1, target.count)..<target.count, body)
   }
 
   package var targetText: String { target.withSpan { String(repairing: $0) } }

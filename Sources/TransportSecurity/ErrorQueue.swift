@@ -11,7 +11,10 @@ enum ErrorQueue {
     var text: String
   }
 
-  static func clear() { ERR_clear_error() }
+  /// Clearing goes over all entries, used or not; that there are none is told at once.
+  static func clear() {
+    if ERR_peek_error() != 0 { ERR_clear_error() }
+  }
 
   /// The oldest error, which is nearest to the cause, or the oldest of a library; the queue is empty afterwards.
   static func take(preferring library: CInt? = nil) -> Entry? {

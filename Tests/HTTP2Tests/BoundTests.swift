@@ -91,14 +91,17 @@ struct BoundTests {
 
   @Test func continuations() throws {
     let section = Frames.section(Message.get)
-    for extra in [0, 1] {
+    // What is counted are frames, in however many pieces they come.
+    for (extra, piece) in [(0, 10_000), (1, 10_000), (0, 1), (1, 1), (0, 4), (1, 4)] {
       let server = try #require(Peer(.server))
       var bytes = Frames.start + Frames.headers(1, fragment: [], whole: false)
       let count = server.session.settings.bounds.continuations + extra
       for number in 1...count {
         bytes += Frames.continuation(1, number == count ? section : [], whole: number == count)
       }
-      server.receive(bytes)
+      for start in stride(from: 0, to: bytes.count, by: piece) {
+        server.receive(Array(bytes[start..<Swift.min(start + piece, bytes.count)]))
+      }
       #expect(server.events.isEmpty == (extra == 1))
       #expect(server.session.failure?.kind == (extra == 1 ? .continuationFlood : nil))
       #expect(SentFrame.parse(server.output()).goAways.map(\.code) == (extra == 1 ? [11] : []))

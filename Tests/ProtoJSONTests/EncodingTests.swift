@@ -102,6 +102,20 @@ import Testing
     #expect(try bench.encode(Wire.varint(4, 1) + Wire.text(3, "x"), "google.protobuf.Value") == "\"x\"")
   }
 
+  /// Kinds of 32 bits take the lower half of a longer varint: a default, if that is zero.
+  @Test func bitsBeyondTheKindAreNoValue() throws {
+    for (name, kind) in [("fInt32", "int32"), ("fUint32", "uint32"), ("fSint32", "sint32")] {
+      let field = try #require(Fixture.scalars.firstIndex { $0.name == kind })
+      let number = UInt32(field + 1)
+      #expect(try bench.encode(Wire.varint(number, 1 << 40), "t.Scalars") == "{}")
+      let value = kind == "sint32" ? 4 : 2
+      #expect(try bench.encode(Wire.varint(number, 1 << 40 | UInt64(value)), "t.Scalars") == "{\"\(name)\":2}")
+      #expect(try bench.encode(Wire.varint(number, 1 << 40), "t.Optionals") == "{\"\(name)\":0}")
+    }
+    #expect(try bench.encode(Wire.varint(4, 1 << 40), "t.Parcel") == "{}")
+    #expect(try bench.encode(Wire.varint(13, 1 << 40), "t.Parcel") == "{\"fragile\":true}")
+  }
+
   /// A part of a message may have no JSON although the whole has one: it goes on elsewhere, or is replaced.
   @Test func partsWithoutJSONAreNotJudged() throws {
     let type = Wire.text(1, "x/google.protobuf.Duration")

@@ -40,15 +40,25 @@ package struct Instant: Comparable, Hashable, Sendable {
     }
     return .nanoseconds(-Int64(clamping: earlier.nanoseconds - later.nanoseconds))
   }
+
+  /// What has passed since an instant, in nanoseconds: without the way over `Duration`. 0 when it is yet to come.
+  package func nanoseconds(since earlier: Instant) -> UInt64 {
+    nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
+  }
 }
 
 extension Duration {
   /// The duration in nanoseconds, clamped to what fits.
   package var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-    if overflow || carry { return seconds < 0 ? .min : .max }
-    return sum
+    // One division of two words by one; `components` makes several of two by two.
+    let attoseconds = attoseconds
+    let magnitude = attoseconds.magnitude
+    let high = UInt64(truncatingIfNeeded: magnitude >> 64)
+    let low = UInt64(truncatingIfNeeded: magnitude)
+    let divisor: UInt64 = 1_000_000_000
+    guard high < divisor else { return attoseconds < 0 ? .min : .max }
+    let quotient = high == 0 ? low / divisor : divisor.dividingFullWidth((high, low)).quotient
+    guard quotient <= UInt64(Int64.max) else { return attoseconds < 0 ? .min : .max }
+    return attoseconds < 0 ? -Int64(quotient) : Int64(quotient)
   }
 }

@@ -24,6 +24,18 @@ extension Call {
     finish()
   }
 
+  /// Ends a call whose head was refused. The interceptors see it like any other, for what they add to answers, count and
+  /// log; what they say of it themselves does not matter, but that who refuses it hides it from those behind.
+  func refuse(_ error: RPCError) {
+    entering: while let interceptor = chain.next() {
+      switch interceptor.onCall(self) {
+      case .proceed: continue
+      case .refuse, .answer, .wait: break entering
+      }
+    }
+    fail(error)
+  }
+
   /// Ends the call well, with a status and no body.
   func answer(status: Int) {
     let answer = worker.answer

@@ -118,7 +118,7 @@ extension Call: AttemptOwner {
   func observeAttempt(_ failure: UpstreamFailure? = nil) {
     guard let attemptStartedAt else { return }
     self.attemptStartedAt = nil
-    worker.observeUpstream(upstreamName, route, worker.loop.now - attemptStartedAt)
+    worker.observeUpstream(upstreamName, route, since: attemptStartedAt)
     let end = AttemptEnd(upstream: upstreamName, status: attempt?.head?.status, failure: failure?.kind)
     for index in chain.leaving { chain[index].onAttemptEnd(self, end) }
   }

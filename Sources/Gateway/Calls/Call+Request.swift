@@ -73,7 +73,8 @@ extension Call {
   // MARK: Passing through
 
   func pass(to upstream: Int) {
-    let request = PassThrough.request(for: self, upstream: plans.snapshot.upstreams[upstream])
+    let upstreams = plans.snapshot.upstreams
+    let request = PassThrough.request(for: self, to: upstreams[upstream].protocol, over: upstreams[upstream].http)
     state = .passing
     if route == nil || face.kind != .rest { tap = ReplyTap(face: face) }
     start(request, upstream: upstream)
@@ -83,8 +84,10 @@ extension Call {
 
   /// What interceptors and the upstream's own settings make of a request that is about to be sent.
   func prepare(_ request: UpstreamRequest, upstream: Int) {
-    let configuration = plans.snapshot.upstreams[upstream]
-    for index in 0..<chain.entered { chain[index].onAttempt(self, request, configuration) }
+    if chain.entered > 0 {
+      let configuration = plans.snapshot.upstreams[upstream]
+      for index in 0..<chain.entered { chain[index].onAttempt(self, request, configuration) }
+    }
     plans.snapshot.upstreamHeaders[upstream]?.apply(to: request.fields)
   }
 

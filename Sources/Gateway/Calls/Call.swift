@@ -70,8 +70,9 @@ final class Call {
   var requestBody = ByteBuffer()
   var replyBody = ByteBuffer()
   var reserved = 0
-  let replyMetadata = FieldBlock()
-  let replyTrailers = FieldBlock()
+  /// Of an answer that is translated.
+  private(set) lazy var replyMetadata = FieldBlock()
+  private(set) lazy var replyTrailers = FieldBlock()
   /// Whether the upstream's answer is what is being read now, so that its faults are not the client's.
   var isReplying = false
   /// The codec that the caller reads: that of its request.
@@ -152,7 +153,8 @@ final class Call {
       try face.checkHead(self)
       let own = try face.timeout(self)
       let configured = isStreamingRoute ? nil : route?.plan.timeout
-      if let shortest = [own, configured].compactMap(\.self).min() { deadline = startedAt + shortest }
+      guard let shortest = own ?? configured else { return }
+      deadline = startedAt + Swift.min(shortest, configured ?? shortest)
     } catch {
       pendingError = pendingError ?? error
     }

@@ -43,6 +43,15 @@ extension Worker {
       framing: framing, captures: route == nil ? [] : router.captures, fallbackUpstream: fallback, refusal: refusal)
   }
 
+  /// The call of a request whose head was refused before anybody could ask for what it is: it has no route, and of the
+  /// head what was read until then.
+  func makeRefusedCall(client: any ClientStream, head: RequestHead) -> Call {
+    let face = RPCFaces.face(spokenBy: head) ?? RESTFace(binding: 0)
+    return Call(
+      worker: self, plans: plans, route: nil, face: face, client: client, head: head, options: ConnectionOptions(),
+      framing: .none, captures: [], fallbackUpstream: nil, refusal: nil)
+  }
+
   /// The error of a request that came over a connection whose certificate is for others (RFC 9110 section 15.5.20): the
   /// client goes on with it over a connection of its own.
   private static func misdirected(_ head: RequestHead, _ names: CertificateNames) -> RPCError? {

@@ -112,26 +112,6 @@ extension ClientConnection {
     return age > .zero && worker.loop.now >= openedAt + age
   }
 
-  /// Answers what is no acceptable HTTP: in JSON, and the connection ends.
-  private func refuse(_ error: HTTP1Error) {
-    worker.metrics.malformed(error, shard: worker.index)
-    lingers = true
-    if let call {
-      // The body went wrong under a running call.
-      call.clientBroke(RPCError(.invalidArgument, error.reason, httpStatus: error.status))
-      if phase != .closed, phase != .discard { endAfterFlush() }
-      return
-    }
-    let answer = Answer()
-    ErrorAnswers.write(RPCError(.invalidArgument, error.reason, httpStatus: error.status), into: answer)
-    suppressesBody = false
-    closesAfterAnswer = true
-    sendHead(status: error.status, fields: answer.fields, framing: .length(answer.body.count), endsCall: true)
-    sendBody(&answer.body, answer.body.count)
-    worker.logRefused(self, status: error.status, reason: error.reason)
-    endAfterFlush()
-  }
-
   // MARK: From the call
 
   var hasReceivedAll: Bool { phase != .body }

@@ -51,19 +51,6 @@ extension ClientConnection {
     if now >= end { close() } else { arm(end) }
   }
 
-  private func refuseSlow() {
-    worker.metrics.slowClients.add(1, shard: worker.index)
-    lingers = true
-    let answer = Answer()
-    let error = RPCError(.deadlineExceeded, "the request head did not arrive in time", httpStatus: 408)
-    ErrorAnswers.write(error, into: answer)
-    suppressesBody = false
-    closesAfterAnswer = true
-    sendHead(status: 408, fields: answer.fields, framing: .length(answer.body.count), endsCall: true)
-    sendBody(&answer.body, answer.body.count)
-    endAfterFlush()
-  }
-
   private func checkCall(_ now: Instant) {
     guard let call else { return }
     if let deadline = call.deadline {

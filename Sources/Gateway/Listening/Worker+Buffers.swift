@@ -30,6 +30,8 @@ extension Worker {
     buffer = bulkBuffers.take()
   }
 
+  static let bulkCapacity = 1 << 20
+
   /// Pipes that are kept for the next long bodies, each of two descriptors.
   private static let maximumSparePipes = 4
 
@@ -76,7 +78,7 @@ extension Worker {
 
   func give(_ buffer: consuming ByteBuffer) {
     guard buffer.capacity > 0 else { return }
-    if buffer.capacity >= bulkBuffers.bufferCapacity {
+    if buffer.capacity >= Self.bulkCapacity {
       bulkLent = max(0, bulkLent - 1)
       bulkBuffers.give(buffer)
     } else {

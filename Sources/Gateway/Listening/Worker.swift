@@ -30,7 +30,7 @@ final class Worker {
   var requestIDs = RequestIDSource()
   let http2 = HTTP2Workspace()
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
-  var bulkBuffers = BufferPool(bufferCapacity: 1 << 20, limit: 2)
+  var bulkBuffers = BufferPool(bufferCapacity: Worker.bulkCapacity, limit: 2)
   var bulkLent = 0
   var spareIncoming: [IncomingRequest] = []
   var sparePipes: [SplicePipe] = []

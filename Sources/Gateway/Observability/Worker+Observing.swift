@@ -17,7 +17,7 @@ extension Worker {
     key |= UInt32(call.face.kind.rawValue) << 12
     key |= (stage.map { UInt32($0.number) + 1 } ?? 0) << 16
     key |= UInt32(truncatingIfNeeded: binding.map { $0 + 1 } ?? 0) << 20
-    let elapsed = UInt64(clamping: (loop.now - call.startedAt).wholeNanoseconds)
+    let elapsed = loop.now.nanoseconds(since: call.startedAt)
     for entry in counters.entries where entry.key == key {
       entry.requests.add(1, shard: index)
       entry.duration.observe(nanoseconds: elapsed, shard: index)
@@ -37,9 +37,9 @@ extension Worker {
   }
 
   /// Counts how long one upstream exchange took.
-  func observeUpstream(_ name: String, _ route: RouteState?, _ elapsed: Duration) {
+  func observeUpstream(_ name: String, _ route: RouteState?, since start: Instant) {
     let counters = route?.counters ?? plans.unrouted
-    let nanoseconds = UInt64(clamping: elapsed.wholeNanoseconds)
+    let nanoseconds = loop.now.nanoseconds(since: start)
     for (known, histogram) in counters.upstream where known == name {
       histogram.observe(nanoseconds: nanoseconds, shard: index)
       return

@@ -9,7 +9,9 @@ import RPC
 /// A call whose two sides agree: heads are cleaned and forwarded, bodies pass as they are.
 enum PassThrough {
   /// The caller's request as it goes upstream. The head's own fields are used, so nothing is copied.
-  static func request(for call: Call, upstream: UpstreamConfiguration) -> UpstreamRequest {
+  static func request(
+    for call: Call, to upstream: UpstreamConfiguration.BackendProtocol, over http: UpstreamConfiguration.HTTPVersion
+  ) -> UpstreamRequest {
     let head = call.head
     let fields = head.fields
     let request = UpstreamRequest(fields: fields)
@@ -18,7 +20,7 @@ enum PassThrough {
     request.isIdempotent = head.method.isIdempotent || call.route.map { $0.plan.type.idempotency != .unknown } ?? false
     writeTarget(of: call, towards: upstream, into: &request.target)
     fields.remove(.host)
-    switch upstream.protocol {
+    switch upstream {
     case .rest:
       // The legacy service sees the authority that it always saw.
       request.authority.append(head.authority)
@@ -30,15 +32,15 @@ enum PassThrough {
       if let left = call.millisecondsLeft { GRPCTimeout.write(milliseconds: left, into: fields) }
     }
     // A body would be in the way of the tunnel's bytes; HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
-    if call.options.upgradeToWebSocket, head.method == .get, upstream.protocol == .rest, !call.hasRequestBody,
-      head.version == .http11, upstream.http == .one
+    if call.options.upgradeToWebSocket, head.method == .get, upstream == .rest, !call.hasRequestBody,
+      head.version == .http11, http == .one
     {
       fields.append(.connection, "upgrade")
       fields.append(.upgrade, "websocket")
       request.upgrades = true
     }
     // The one hop-by-hop wish that HTTP/2 knows, and that gRPC servers insist on.
-    if call.options.acceptsTrailers, upstream.http == .two { fields.append(.te, "trailers") }
+    if call.options.acceptsTrailers, http == .two { fields.append(.te, "trailers") }
     if call.plans.snapshot.configuration.via { fields.append(.via, via(head.version)) }
     return request
   }
@@ -53,12 +55,12 @@ enum PassThrough {
   }
 
   private static func writeTarget(
-    of call: Call, towards upstream: UpstreamConfiguration, into target: inout ByteBuffer
+    of call: Call, towards upstream: UpstreamConfiguration.BackendProtocol, into target: inout ByteBuffer
   ) {
     let prefix = call.route?.plan.settings.prefix.utf8.count ?? 0
-    let strips = prefix > 0 && (upstream.protocol.isRPC || call.route?.plan.settings.stripPrefix == true)
+    let strips = prefix > 0 && (upstream.isRPC || call.route?.plan.settings.stripPrefix == true)
     let from = strips ? Swift.min(prefix, call.head.target.count) : 0
-    if call.face.request == .connectGet, upstream.protocol == .connect, call.route != nil {
+    if call.face.request == .connectGet, upstream == .connect, call.route != nil {
       target.append(call.head.target, Swift.min(from, call.head.pathEnd)..<call.head.pathEnd)
       // It was read before the call got here.
       if (try? ConnectGetTarget.write(call, into: &target)) != nil { return }

@@ -24,8 +24,8 @@ extension UpstreamConnection: TickFlushing {
     worker.lendBuffer(to: &output)
     phase = .head
     parser = ResponseHeadParser(limits: worker.headLimits)
-    head.removeAll()
-    trailers.removeAll()
+    // The parser clears the head when the answer begins.
+    if trailers.byteCount > 0 { trailers.removeAll() }
     answerBegun = false
     hasSent = false
     interimAnswers = 0

@@ -19,15 +19,13 @@ package enum HopByHop {
   /// - Returns: what the removed fields said.
   package static func remove(from fields: FieldBlock) -> ConnectionOptions {
     var options = ConnectionOptions()
-    guard fields.mayContain(names) else { return options }
     var upgrades = false
     var toWebSocket = false
-    for index in fields.indices {
-      let entry = fields.entry(at: index)
-      guard names.contains(entry.name), !entry.isRemoved else { continue }
+    var next = fields.nextIndex(in: names, from: 0)
+    while let index = next {
       // Marked before the names are removed that it holds: it may name itself.
       fields.remove(at: index)
-      switch entry.name {
+      switch fields.entry(at: index).name {
       case .connection:
         fields.withValue(at: index) { value in
           FieldList.forEach(value) { option in
@@ -43,6 +41,7 @@ package enum HopByHop {
       default:
         break
       }
+      next = fields.nextIndex(in: names, from: index &+ 1)
     }
     options.upgradeToWebSocket = upgrades && toWebSocket
     return options

@@ -10,6 +10,15 @@ package enum BodyFraming: Equatable, Sendable {
   case chunked
   /// Whatever comes until the connection is closed; responses only.
   case untilClose
+
+  /// Written out: what the compiler would make is called through a table from other modules.
+  package static func == (left: BodyFraming, right: BodyFraming) -> Bool {
+    switch (left, right) {
+    case (.none, .none), (.chunked, .chunked), (.untilClose, .untilClose): true
+    case (.length(let left), .length(let right)): left == right
+    default: false
+    }
+  }
 }
 
 /// Tells the framing of a body from its head (RFC 9112 section 6.3).
@@ -40,10 +49,10 @@ package enum MessageFraming {
 
   /// One length, however often it is repeated; without sign and leading zeros, which others read in other ways.
   private static func contentLength(_ fields: FieldBlock) throws(HTTP1Error) -> Int? {
-    guard fields.mayContain(FieldNames(.contentLength)) else { return nil }
     var length: Int?
-    for index in fields.indices where fields.entry(at: index).name == .contentLength {
-      guard !fields.entry(at: index).isRemoved else { continue }
+    var next = fields.firstIndex(of: .contentLength)
+    while let index = next {
+      next = fields.nextIndex(of: .contentLength, from: index &+ 1)
       try fields.withValue(at: index) { value throws(HTTP1Error) in
         try FieldList.forEach(value) { element throws(HTTP1Error) in
           guard let number = ASCII.decimal(element), element.count == 1 || element[0] != UInt8(ascii: "0") else {

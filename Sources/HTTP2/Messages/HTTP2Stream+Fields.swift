@@ -6,11 +6,11 @@ import HTTPModel
 /// The library has checked the order of pseudo fields, their presence, and that names are in lower case; what could be
 /// read in two ways by somebody behind is checked here, whatever the library does.
 extension HTTP2Stream {
-  func take(_ name: Span<UInt8>, _ value: Span<UInt8>, _ settings: HTTP2Settings) {
+  func take(_ name: Span<UInt8>, _ value: Span<UInt8>, maximumTarget: Int) {
     guard !name.isEmpty else { return fault = .invalidFieldName }
     if name[0] == UInt8(ascii: ":") {
       switch section {
-      case .request: takeRequestPseudoField(name, value, settings)
+      case .request: takeRequestPseudoField(name, value, maximumTarget)
       case .response: takeStatus(name, value)
       case .trailers: fault = .malformedMessage
       }
@@ -23,15 +23,15 @@ extension HTTP2Stream {
     case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade, .http2Settings:
       fault = .connectionField
     case .te where section == .request:
-      if !ASCII.equalIgnoringCase(value, "trailers") { fault = .invalidTE } else { fields.append(name, value) }
+      if !ASCII.equalIgnoringCase(value, "trailers") { fault = .invalidTE } else { fields.append(.te, value) }
     case .contentLength where section != .trailers: takeContentLength(value)
     case .host where section == .request:
-      if fields.contains(.host) { fault = .duplicateHost } else { fields.append(name, value) }
+      if fields.contains(.host) { fault = .duplicateHost } else { fields.append(.host, value) }
     case .cookie where section == .request:
       // RFC 9113 section 8.2.3: HTTP/1.1 knows one cookie field only.
       if !cookies.isEmpty { cookies.append("; ") }
       cookies.append(value)
-    default: fields.append(name, value)
+    default: fields.append(name, as: known, value)
     }
   }
 
@@ -54,6 +54,7 @@ extension HTTP2Stream {
   }
 
   private func finishRequest() {
+    let request = request
     if !cookies.isEmpty {
       cookies.withSpan { request.fields.append(.cookie, $0) }
       cookies.releaseStorage()
@@ -61,13 +62,13 @@ extension HTTP2Stream {
     guard !request.target.isEmpty else { return fault = .invalidTarget }
     if request.target[0] != UInt8(ascii: "/"), request.method != .options { return fault = .asteriskTarget }
     if let host = request.fields.firstIndex(of: .host) {
-      request.fields.withValue(at: host) { checkHost($0) }
+      request.fields.withValue(at: host) { checkHost($0, request) }
     } else if request.authority.isEmpty {
       fault = .invalidAuthority
     }
   }
 
-  private func checkHost(_ value: Span<UInt8>) {
+  private func checkHost(_ value: Span<UInt8>, _ request: RequestHead) {
     if request.authority.isEmpty {
       if !Authority.append(value, to: &request.authority) { fault = .invalidAuthority }
       return
@@ -80,13 +81,14 @@ extension HTTP2Stream {
 
   // MARK: Pseudo fields
 
-  private func takeRequestPseudoField(_ name: Span<UInt8>, _ value: Span<UInt8>, _ settings: HTTP2Settings) {
+  private func takeRequestPseudoField(_ name: Span<UInt8>, _ value: Span<UInt8>, _ maximumTarget: Int) {
+    let request = request
     if ASCII.equal(name, ":method") {
       guard value.count <= Self.maximumMethod, FieldSyntax.isToken(value) else { return fault = .invalidMethod }
       request.method = HTTPMethod(value)
       if request.method == .connect { fault = .connectMethod }
     } else if ASCII.equal(name, ":path") {
-      takeTarget(value, settings)
+      takeTarget(value, request, maximumTarget)
     } else if ASCII.equal(name, ":authority") {
       if !Authority.append(value, to: &request.authority) { fault = .invalidAuthority }
     } else if ASCII.equal(name, ":scheme") {
@@ -99,8 +101,8 @@ extension HTTP2Stream {
 
   private static let maximumMethod = 32
 
-  private func takeTarget(_ value: Span<UInt8>, _ settings: HTTP2Settings) {
-    guard value.count <= settings.maximumTarget else { return fault = .targetTooLong }
+  private func takeTarget(_ value: Span<UInt8>, _ request: RequestHead, _ maximumTarget: Int) {
+    guard value.count <= maximumTarget else { return fault = .targetTooLong }
     guard !value.isEmpty, request.target.isEmpty else { return fault = .invalidTarget }
     if value[0] != UInt8(ascii: "/"), !ASCII.equal(value, "*") { return fault = .targetWithoutSlash }
     var end = value.count
@@ -126,9 +128,9 @@ extension HTTP2Stream {
 
   /// One length, without sign and leading zeros, which others read in other ways.
   private func takeContentLength(_ value: Span<UInt8>) {
-    guard contentLength == nil, let number = ASCII.decimal(value), value.count == 1 || value[0] != UInt8(ascii: "0")
+    guard announcedLength == nil, let number = ASCII.decimal(value), value.count == 1 || value[0] != UInt8(ascii: "0")
     else { return fault = .invalidContentLength }
-    contentLength = number
+    announcedLength = number
   }
 
   static func isLowerCaseToken(_ name: Span<UInt8>) -> Bool {

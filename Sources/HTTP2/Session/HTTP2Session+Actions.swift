@@ -14,11 +14,11 @@ extension HTTP2Session {
     _ stream: HTTP2Stream, status: Int, fields: FieldBlock, contentLength: Int?, hasBody: Bool
   ) {
     guard isUsable(stream) else { return }
-    let result = unsafe workspace.withResponse(status: status, fields: fields, contentLength: contentLength) {
+    let result = unsafe workspace.layout.withResponse(status: status, fields: fields, contentLength: contentLength) {
       (pointer, count) in
-      guard hasBody else { return unsafe nghttp2_submit_response(handle, stream.id, pointer, count, nil) }
+      guard hasBody else { return unsafe nghttp2_submit_response(handle, stream.number, pointer, count, nil) }
       var provider = unsafe SessionCallbacks.provider
-      return unsafe nghttp2_submit_response(handle, stream.id, pointer, count, &provider)
+      return unsafe nghttp2_submit_response(handle, stream.number, pointer, count, &provider)
     }
     if !hasBody { stream.hasOutputEnded = true }
     if result != 0 { reset(stream, .internalError) }
@@ -27,9 +27,9 @@ extension HTTP2Session {
   /// An interim answer.
   package func respond(_ stream: HTTP2Stream, interim status: Int, fields: FieldBlock) {
     guard isUsable(stream) else { return }
-    _ = unsafe workspace.withResponse(status: status, fields: fields, contentLength: nil) { (pointer, count) in
+    _ = unsafe workspace.layout.withResponse(status: status, fields: fields, contentLength: nil) { (pointer, count) in
       unsafe nghttp2_submit_headers(
-        handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, nil, pointer, count, nil)
+        handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.number, nil, pointer, count, nil)
     }
   }
 
@@ -40,19 +40,20 @@ extension HTTP2Session {
     _ head: borrowing HTTP2RequestLine, fields: FieldBlock, contentLength: Int?, hasBody: Bool,
     owner: any HTTP2StreamOwner
   ) -> HTTP2Stream? {
-    guard failure == nil, !hasSaidGoAway, !peerGoesAway else { return nil }
-    let stream = HTTP2Stream()
+    guard ownFault == nil, !hasSaidGoAway, !peerGoesAway else { return nil }
+    let stream = workspace.takeStream()
     stream.section = .response
-    let id = unsafe workspace.withRequest(head, fields: fields, contentLength: contentLength) { (pointer, count) in
+    let id = unsafe workspace.layout.withRequest(head, fields: fields, contentLength: contentLength) {
+      (pointer, count) in
       guard hasBody else { return unsafe nghttp2_submit_request(handle, nil, pointer, count, nil, nil) }
       var provider = unsafe SessionCallbacks.provider
       return unsafe nghttp2_submit_request(handle, nil, pointer, count, &provider, nil)
     }
     guard id > 0 else { return nil }
-    stream.id = id
-    stream.owner = owner
+    stream.number = id
+    stream.holder = owner
     stream.hasOutputEnded = !hasBody
-    streams[id] = stream
+    streams.insert(stream)
     return stream
   }
 
@@ -62,13 +63,18 @@ extension HTTP2Session {
       buffer.consume(count)
       return
     }
-    if count == buffer.count {
-      stream.output.take(from: &buffer)
-    } else {
-      stream.output.append(buffer, 0..<count)
-      buffer.consume(count)
-    }
+    Self.move(count, from: &buffer, to: &stream.output)
     resume(stream)
+  }
+
+  /// A little is copied, so that the memory that it came in, which is a big buffer mostly, is free for the next read.
+  private static func move(_ count: Int, from source: inout ByteBuffer, to output: inout ByteBuffer) {
+    if count == source.count, count > HTTP2Stream.keptBytes {
+      output.take(from: &source)
+    } else {
+      output.append(source, 0..<count)
+      source.consume(count)
+    }
   }
 
   /// Ends this side's direction, with trailers if there are any; they are read when all output has been sent.
@@ -86,27 +92,27 @@ extension HTTP2Session {
   private func resume(_ stream: HTTP2Stream) {
     guard stream.isDeferred else { return }
     stream.isDeferred = false
-    _ = unsafe nghttp2_session_resume_data(handle, stream.id)
+    _ = unsafe nghttp2_session_resume_data(handle, stream.number)
   }
 
   /// Ends a stream at once.
   package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
     guard isUsable(stream) else { return }
-    ownResets.insert(stream.id)
-    _ = unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+    ownResets.insert(stream.number)
+    _ = unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.number, code.rawValue)
   }
 
   /// Once this side's direction has ended the peer is told that the rest of its own is not wanted (RFC 9113 section
   /// 8.1: RST_STREAM with NO_ERROR).
   package func stopPeerAtEnd(of stream: HTTP2Stream) {
-    guard isUsable(stream), !stream.hasReceivedEnd else { return }
-    if stream.hasSentEnd { reset(stream, .noError) } else { stream.stopsPeerAtEnd = true }
+    guard isUsable(stream), !stream.isInputWhole else { return }
+    if stream.isOutputSent { reset(stream, .noError) } else { stream.stopsPeerAtEnd = true }
   }
 
   /// Body bytes were forwarded: the peer may send so many more on this stream.
   package func credit(_ stream: HTTP2Stream, _ bytes: Int) {
     guard isUsable(stream), bytes > 0 else { return }
-    _ = unsafe nghttp2_session_consume_stream(handle, stream.id, bytes)
+    _ = unsafe nghttp2_session_consume_stream(handle, stream.number, bytes)
   }
 
   /// How many streams the peer takes at the same time.
@@ -114,5 +120,5 @@ extension HTTP2Session {
     Int(clamping: unsafe nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
   }
 
-  private func isUsable(_ stream: HTTP2Stream) -> Bool { failure == nil && !stream.isClosed }
+  private func isUsable(_ stream: HTTP2Stream) -> Bool { ownFault == nil && !stream.isOver }
 }

@@ -7,7 +7,7 @@ extension HTTP2Session {
   /// from the stream's buffer.
   func readData(_ id: Int32, room: Int, flags: inout UInt32) -> Int {
     // A stream that was given up here: the library learns of it, too.
-    guard let stream = streams[id] else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+    guard let stream = openStream(id) else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
     let waiting = stream.output.count
     if waiting == 0, !stream.hasOutputEnded {
       stream.isDeferred = true
@@ -20,7 +20,9 @@ extension HTTP2Session {
       if let trailers = stream.outputTrailers {
         stream.outputTrailers = nil
         flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
-        _ = unsafe workspace.withTrailers(trailers) { unsafe nghttp2_submit_trailer(handle, stream.id, $0, $1) }
+        _ = unsafe workspace.layout.withTrailers(trailers) {
+          unsafe nghttp2_submit_trailer(handle, stream.number, $0, $1)
+        }
       }
     }
     return count
@@ -29,36 +31,44 @@ extension HTTP2Session {
   /// False when the sink is full: the frame is written next time.
   func writeData(_ id: Int32, _ head: UnsafeRawBufferPointer, _ count: Int) -> Bool {
     guard sink.count < sinkLimit else { return false }
-    guard let stream = streams[id], stream.output.count >= count else {
+    guard let stream = openStream(id), stream.output.count >= count else {
       assertionFailure("a frame was announced for bytes that are not there")
       fail(.malformedFrames)
       return true
     }
-    unsafe sink.append(head)
-    stream.output.withSpan(0..<count) { sink.append($0) }
-    stream.output.consume(count)
+    let isEmpty = unsafe Self.write(head, count, from: &stream.output, to: &sink)
     windowUpdates.credit(4)
-    guard stream.output.isEmpty, !stream.isListedAsDrained else { return true }
+    guard isEmpty, !stream.isListedAsDrained else { return true }
     stream.isListedAsDrained = true
     drained.append(stream)
     return true
   }
 
-  func sent(_ frame: nghttp2_frame) {
-    let head = unsafe frame.hd
+  /// Moves a frame's bytes; true when none are left.
+  private static func write(
+    _ head: UnsafeRawBufferPointer, _ count: Int, from output: inout ByteBuffer, to sink: inout ByteBuffer
+  ) -> Bool {
+    sink.reserve(head.count &+ count)
+    unsafe sink.append(head)
+    sink.append(output, 0..<count)
+    output.consume(count)
+    return output.isEmpty
+  }
+
+  func sent(_ frame: UnsafePointer<nghttp2_frame>) {
+    let head = unsafe frame.pointee.hd
     let type = UInt32(head.type)
     switch type {
     case NGHTTP2_DATA.rawValue, NGHTTP2_HEADERS.rawValue:
-      guard UInt32(head.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0, let stream = streams[head.stream_id] else {
-        return
-      }
-      stream.hasSentEnd = true
-      if stream.stopsPeerAtEnd, !stream.hasReceivedEnd { reset(stream, .noError) }
+      guard UInt32(head.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0, let stream = openStream(head.stream_id)
+      else { return }
+      stream.isOutputSent = true
+      if stream.stopsPeerAtEnd, !stream.isInputWhole { reset(stream, .noError) }
     case NGHTTP2_RST_STREAM.rawValue:
-      let code = HTTP2ErrorCode(rawValue: unsafe frame.rst_stream.error_code)
+      let code = HTTP2ErrorCode(rawValue: unsafe frame.pointee.rst_stream.error_code)
       sentReset(head.stream_id, code)
     case NGHTTP2_GOAWAY.rawValue:
-      let code = HTTP2ErrorCode(rawValue: unsafe frame.goaway.error_code)
+      let code = HTTP2ErrorCode(rawValue: unsafe frame.pointee.goaway.error_code)
       if code != .noError, let fault = Self.connectionFault(code) { delegate?.session(self, fault: fault) }
     default: break
     }
@@ -66,10 +76,10 @@ extension HTTP2Session {
 
   /// A reset that the library decided on is the peer's fault. Such resets cost as much as the peer's own.
   private func sentReset(_ id: Int32, _ code: HTTP2ErrorCode) {
-    let fault = streams[id]?.fault
+    let fault = openStream(id)?.fault
     if ownResets.remove(id) == nil {
       let found = fault.map { HTTP2Fault($0) } ?? Self.streamFault(code)
-      streams[id]?.fault = found.kind
+      openStream(id)?.fault = found.kind
       delegate?.session(self, fault: found)
     } else if fault == nil {
       return
@@ -96,10 +106,10 @@ extension HTTP2Session {
   }
 
   /// A request that could not be sent any more, because the peer has gone away meanwhile.
-  func notSent(_ frame: nghttp2_frame) {
-    let head = unsafe frame.hd
+  func notSent(_ frame: UnsafePointer<nghttp2_frame>) {
+    let head = unsafe frame.pointee.hd
     guard UInt32(head.type) == NGHTTP2_HEADERS.rawValue, role == .client,
-      unsafe frame.headers.cat == NGHTTP2_HCAT_REQUEST
+      unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
     else { return }
     closed(head.stream_id, .refusedStream)
   }

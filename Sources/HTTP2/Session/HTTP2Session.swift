@@ -19,7 +19,9 @@ package final class HTTP2Session {
   package unowned var delegate: (any HTTP2SessionDelegate)?
   let handle: OpaquePointer
   let workspace: HTTP2Workspace
-  var streams: [Int32: HTTP2Stream] = [:]
+  var streams = StreamTable()
+  /// The stream that was looked up last: mostly the next one, too.
+  var latest: HTTP2Stream?
 
   /// Where frames are written while ``send(into:limit:)`` runs.
   var sink = ByteBuffer()
@@ -27,8 +29,9 @@ package final class HTTP2Session {
   var sinkLimit = 0
   /// Streams whose reset is this side's own doing and is not sent yet.
   var ownResets: Set<Int32> = []
+  private(set) var ownFault: HTTP2Fault?
   /// Why the connection ended, once it is our doing.
-  package private(set) var failure: HTTP2Fault?
+  package var failure: HTTP2Fault? { ownFault }
   /// GOAWAY is to be written by hand: the library's session is not to be used after an error.
   private var owesGoAway = false
   private var isBroken = false
@@ -36,8 +39,9 @@ package final class HTTP2Session {
   var now: UInt64 = 0
   var drained: [HTTP2Stream] = []
 
+  var isSectionOpen = false
   /// Whether a field section has begun that is not whole: its frames may come slowly.
-  package internal(set) var isInsideSection = false
+  package var isInsideSection: Bool { isSectionOpen }
 
   // Counted against the bounds.
   var resets = FloodMeter()
@@ -61,7 +65,8 @@ package final class HTTP2Session {
     unsafe nghttp2_option_set_no_auto_window_update(options, 1)
     unsafe nghttp2_option_set_max_reserved_remote_streams(options, 0)
     unsafe nghttp2_option_set_max_outbound_ack(options, settings.bounds.acknowledgements)
-    unsafe nghttp2_option_set_max_continuations(options, settings.bounds.continuations &+ 1)
+    // Counted here, too: the library takes each read of a part of a frame's nine bytes of head for a frame.
+    unsafe nghttp2_option_set_max_continuations(options, (settings.bounds.continuations &+ 1) &* 9)
     // Counted here instead, by a clock that is ours.
     unsafe nghttp2_option_set_stream_reset_rate_limit(options, .max, .max)
     let result =
@@ -161,6 +166,14 @@ package final class HTTP2Session {
     return unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
   }
 
+  /// The stream of a number; nil when there is none, or none any more.
+  func openStream(_ id: Int32) -> HTTP2Stream? {
+    if let latest, latest.number == id, !latest.isOver { return latest }
+    guard let found = streams.find(id) else { return nil }
+    latest = found
+    return found
+  }
+
   /// Streams that are not over.
   package var openStreams: Int { streams.count }
 
@@ -168,9 +181,9 @@ package final class HTTP2Session {
 
   /// Ends the connection because of what the peer did. The library's session is not touched again.
   func fail(_ kind: HTTP2Fault.Kind) {
-    guard failure == nil else { return }
+    guard ownFault == nil else { return }
     let fault = HTTP2Fault(kind)
-    failure = fault
+    ownFault = fault
     isBroken = true
     owesGoAway = true
     delegate?.session(self, fault: fault)
@@ -188,7 +201,7 @@ package final class HTTP2Session {
   /// GOAWAY by hand (RFC 9113 section 6.8).
   private func writeGoAway() {
     let last = UInt32(clamping: unsafe nghttp2_session_get_last_proc_stream_id(handle))
-    let code = failure?.code ?? .internalError
+    let code = ownFault?.code ?? .internalError
     sink.append([0, 0, 8, UInt8(NGHTTP2_GOAWAY.rawValue), 0, 0, 0, 0, 0])
     for word in [last, code.rawValue] {
       for shift in [24, 16, 8, 0] as [UInt32] { sink.append(UInt8(truncatingIfNeeded: word >> shift)) }
@@ -209,7 +222,7 @@ package final class HTTP2Session {
     swap(&waiting, &drained)
     for stream in waiting {
       stream.isListedAsDrained = false
-      if stream.output.isEmpty { stream.owner?.streamDrained(stream) }
+      if stream.output.isEmpty { stream.holder?.streamDrained(stream) }
     }
   }
 }

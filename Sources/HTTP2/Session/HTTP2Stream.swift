@@ -5,27 +5,56 @@ package import HTTPModel
 /// on the way in and on the way out.
 ///
 /// The session holds it until it is closed. What it holds is bounded: on the way in by the stream's window, on the way
-/// out by its owner, who looks at ``HTTP2Stream/output``.
+/// out by its owner, who looks at ``HTTP2Stream/output``. The loop's sessions use it again for another exchange when
+/// nobody else holds it any more.
+///
+/// What others see is computed from variables of this module: those the compiler can prove to be used exclusively, so
+/// that nothing is checked for each of them while running.
 package final class HTTP2Stream {
-  package internal(set) var id: Int32 = 0
+  package var id: Int32 { number }
   /// Filled by a server's session.
-  package private(set) lazy var request = RequestHead()
+  package var request: RequestHead {
+    if let requestHead { return requestHead }
+    let made = RequestHead()
+    requestHead = made
+    return made
+  }
   /// Filled by a client's session: an interim head first, if there is one, then the final one.
-  package private(set) lazy var response = ResponseHead()
+  package var response: ResponseHead {
+    if let responseHead { return responseHead }
+    let made = ResponseHead()
+    responseHead = made
+    return made
+  }
   /// The trailer section of the peer; without what may not stand there.
-  package private(set) lazy var trailers = FieldBlock()
+  package var trailers: FieldBlock {
+    if let trailerFields { return trailerFields }
+    let made = FieldBlock()
+    trailerFields = made
+    return made
+  }
   /// What the peer's Content-Length says; the field itself is left out of the head.
-  package internal(set) var contentLength: Int?
+  package var contentLength: Int? { announcedLength }
   /// Whether the peer has ended its direction, in order.
-  package internal(set) var hasReceivedEnd = false
+  package var hasReceivedEnd: Bool { isInputWhole }
   /// Body bytes that came and were not taken. Whoever consumes some returns their credit with
   /// ``HTTP2Session/credit(_:_:)``.
   package var input = ByteBuffer()
-  /// Body bytes that are not sent. Its memory may be taken when it is empty.
+  /// Body bytes that are not sent. Its memory may be taken when it is empty; a little of it is kept for the next use.
   package var output = ByteBuffer()
   /// Whether the stream is over: nothing can be sent.
-  package internal(set) var isClosed = false
-  package var owner: (any HTTP2StreamOwner)?
+  package var isClosed: Bool { isOver }
+  package var owner: (any HTTP2StreamOwner)? {
+    get { holder }
+    set { holder = newValue }
+  }
+
+  /// Whether what the peer sent was refused.
+  package var isFaulty: Bool { fault != nil }
+  /// Whether ``HTTP2Session/end(_:trailers:)`` was called.
+  package var hasEnded: Bool { hasOutputEnded }
+  /// Whether END_STREAM was handed to the peer.
+  package var hasSentEnd: Bool { isOutputSent }
 
   // What the session keeps.
   enum Section {
@@ -33,61 +62,80 @@ package final class HTTP2Stream {
     case response
     case trailers
   }
+  var number: Int32 = 0
+  var holder: (any HTTP2StreamOwner)?
+  var isOver = false
   var section = Section.request
   var fieldBytes = 0
   var fieldCount = 0
   /// The first thing that is wrong with the section that comes.
   var fault: HTTP2Fault.Kind?
   var cookies = ByteBuffer()
+  var announcedLength: Int?
   var receivedBytes = 0
+  var isInputWhole = false
   var hasFinalHead = false
 
   var hasOutputEnded = false
   var outputTrailers: FieldBlock?
   /// Whether the session waits to be told of more output.
   var isDeferred = false
-  /// Whether END_STREAM was handed to the peer.
-  package internal(set) var hasSentEnd = false
+  var isOutputSent = false
   var isListedAsDrained = false
   /// The peer need not go on once our direction has ended.
   var stopsPeerAtEnd = false
 
+  private var requestHead: RequestHead?
+  private var responseHead: ResponseHead?
+  private var trailerFields: FieldBlock?
+
   init() {}
-
-  /// Whether what the peer sent was refused.
-  package var isFaulty: Bool { fault != nil }
-
-  /// Whether ``HTTP2Session/end(_:trailers:)`` was called.
-  package var hasEnded: Bool { hasOutputEnded }
 }
 
-/// What happens on one stream. All is called from inside ``HTTP2Session/receive(_:now:)`` or
-/// ``HTTP2Session/send(into:limit:)``; answers may be given at once.
-package protocol HTTP2StreamOwner: AnyObject {
-  /// A client's stream: an interim answer, or the final one, is in ``HTTP2Stream/response``.
-  func streamHead(_ stream: HTTP2Stream)
-  /// So many bytes were added to ``HTTP2Stream/input``.
-  func stream(_ stream: HTTP2Stream, received bytes: Int)
-  /// The peer has ended its direction in order.
-  func streamEnded(_ stream: HTTP2Stream)
-  /// All output has been handed to the connection.
-  func streamDrained(_ stream: HTTP2Stream)
-  /// The stream is over, in order or not; nothing more comes.
-  func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode)
-}
+/// Being used again.
+extension HTTP2Stream {
+  /// Bytes of a buffer, or of a field section, that a stream keeps for its next use.
+  package static let keptBytes = 4 << 10
 
-/// What happens on a connection, or before a stream has an owner.
-package protocol HTTP2SessionDelegate: AnyObject {
-  /// A server's session: a request head is whole and in order. Set the stream's owner, or nobody hears of the rest.
-  func session(_ session: HTTP2Session, opened stream: HTTP2Stream)
-  /// A server's session: the request is to be answered with the fault's status.
-  func session(_ session: HTTP2Session, refused stream: HTTP2Stream, _ fault: HTTP2Fault)
-  /// The peer did something wrong; what follows from it has been done. For counting.
-  func session(_ session: HTTP2Session, fault: HTTP2Fault)
-  /// The peer takes no more streams.
-  func sessionGoesAway(_ session: HTTP2Session, _ code: HTTP2ErrorCode)
-  /// The peer's settings came: its limit of streams may have changed.
-  func sessionSettingsChanged(_ session: HTTP2Session)
-  /// A stream is over; there is room for another.
-  func sessionStreamClosed(_ session: HTTP2Session)
+  /// Makes the stream as new, with its memory kept.
+  ///
+  /// - Returns: false when somebody still holds one of its heads, or when it is too large to be kept.
+  func reset() -> Bool {
+    guard isOver, input.capacity == 0, output.capacity <= Self.keptBytes, resetHeads() else { return false }
+    output.removeAll()
+    cookies.releaseStorage()
+    number = 0
+    holder = nil
+    isOver = false
+    section = .request
+    fieldBytes = 0
+    fieldCount = 0
+    fault = nil
+    announcedLength = nil
+    receivedBytes = 0
+    isInputWhole = false
+    hasFinalHead = false
+    hasOutputEnded = false
+    outputTrailers = nil
+    isDeferred = false
+    isOutputSent = false
+    isListedAsDrained = false
+    stopsPeerAtEnd = false
+    return true
+  }
+
+  private func resetHeads() -> Bool {
+    if requestHead != nil, !isKnownUniquelyReferenced(&requestHead) { return false }
+    if responseHead != nil, !isKnownUniquelyReferenced(&responseHead) { return false }
+    if let head = requestHead {
+      guard head.fields.capacity <= Self.keptBytes, head.target.capacity <= Self.keptBytes else { return false }
+      head.removeAll()
+    }
+    if let head = responseHead {
+      guard head.fields.capacity <= Self.keptBytes else { return false }
+      head.removeAll()
+    }
+    trailerFields = nil
+    return true
+  }
 }

@@ -1,24 +1,16 @@
-import Bytes
 import CNghttp2
 
-/// What the sessions of one loop share: the library's tables of callbacks, and the memory in which field sections are
-/// laid out before they are sent.
+/// What the sessions of one loop share: the library's tables of callbacks, the memory in which field sections are laid
+/// out before they are sent, and streams that are over.
 @safe
 package final class HTTP2Workspace {
   /// Nil when there is no memory.
   let callbacks: OpaquePointer?
-  var text = ByteBuffer()
-  var places: [FieldPlace] = []
-  var fields: [nghttp2_nv] = unsafe []
+  var layout = FieldLayout()
+  private var spare: [HTTP2Stream] = []
 
-  /// Where a name and its value lie in ``text``.
-  struct FieldPlace {
-    var name: Int
-    var nameLength: Int
-    var value: Int
-    var valueLength: Int
-    var isSensitive: Bool
-  }
+  /// Streams that are kept for the next requests.
+  private static let maximumSpare = 64
 
   package init() {
     unsafe callbacks = SessionCallbacks.make()
@@ -26,5 +18,19 @@ package final class HTTP2Workspace {
 
   deinit {
     unsafe nghttp2_session_callbacks_del(callbacks)
+  }
+
+  /// A stream as new.
+  func takeStream() -> HTTP2Stream {
+    while var stream = spare.popLast() {
+      // Who held it when it closed may do so still.
+      if isKnownUniquelyReferenced(&stream), stream.reset() { return stream }
+    }
+    return HTTP2Stream()
+  }
+
+  /// A stream is over. Others may still hold it: that is looked at when it is taken.
+  func give(_ stream: HTTP2Stream) {
+    if spare.count < Self.maximumSpare { spare.append(stream) }
   }
 }

@@ -48,8 +48,7 @@ extension MessageEncoder {
       try value(kind, Int(field.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
     default:
       let raw = try raw(field.wireType, &reader)
-      // A -0.0 has a bit, so it is no default.
-      if raw == 0, !field.hasPresence, !profile.emitDefaults { return }
+      if !field.hasPresence, !profile.emitDefaults, field.kind.isZero(raw) { return }
       name(field, into: &output)
       number(raw, field.kind, into: &output)
     }

@@ -31,6 +31,16 @@ enum ValueKind: UInt8 {
     }
   }
 
+  /// Whether bits on the wire are the zero of a number: a varint may have more of them than a kind of 32 bits takes.
+  /// The negative zero has a bit, so it is none.
+  @inline(__always)
+  func isZero(_ raw: UInt64) -> Bool {
+    switch self {
+    case .int32, .uint32, .sint32: UInt32(truncatingIfNeeded: raw) == 0
+    default: raw == 0
+    }
+  }
+
   /// Whether JSON `null` is a value of it and not the absence of one.
   var acceptsNull: Bool { self == .nullValue || self == .value }
 }

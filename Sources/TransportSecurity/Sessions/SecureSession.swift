@@ -105,6 +105,9 @@ package final class SecureSession {
     let result = SSL_do_handshake(handle)
     if result == 1 {
       isEstablished = true
+      // From now on heads and bodies of records are taken together. Not before: what comes behind the handshake is to
+      // stay in ``incoming``, where it is seen; ``read(into:)`` leaves no whole record behind.
+      SSL_set_read_ahead(handle, 1)
       return .done
     }
     let code = SSL_get_error(handle, result)
@@ -127,7 +130,11 @@ package final class SecureSession {
         result = SSL_read_ex(handle, room.baseAddress, room.count, &count)
         return result == 1 ? count : 0
       }
-      if result == 1 { continue }
+      if result == 1 {
+        // Asking once more would only be told that there is nothing.
+        if incoming.isEmpty, !hasInputEnded, SSL_has_pending(handle) == 0 { return .data(total) }
+        continue
+      }
       switch SSL_get_error(handle, result) {
       case SSL_ERROR_WANT_READ: return total > 0 ? .data(total) : .needsInput
       case SSL_ERROR_ZERO_RETURN: hasPeerEnded = true

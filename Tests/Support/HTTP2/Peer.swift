@@ -38,6 +38,13 @@ package final class Peer {
 
   package func body(_ stream: HTTP2Stream) -> String { String(decoding: bodies[stream.id] ?? [], as: UTF8.self) }
 
+  /// Lets go of the streams so far, and of what is written down.
+  package func forget() {
+    streams = []
+    events = []
+    bodies = [:]
+  }
+
   package func take(_ stream: HTTP2Stream) {
     bodies[stream.id, default: []] += stream.input.bytes
     let count = stream.input.count

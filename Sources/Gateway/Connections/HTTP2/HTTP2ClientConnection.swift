@@ -19,11 +19,9 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   private(set) var wire: HTTP2Wire?
   let session: HTTP2Session
   /// Streams whose call runs, or whose answer is not sent whole.
-  private(set) var live: [ObjectIdentifier: HTTP2ClientStream] = [:]
+  private(set) var live: [HTTP2ClientStream] = []
   /// Streams whose input is looked at when the tick ends.
   private var waiting: [HTTP2ClientStream] = []
-  /// Streams that were answered without a call, and until when the rest of their requests is dropped.
-  private var refused: [(stream: HTTP2Stream, until: Instant)] = []
   private var isFlushing = false
   private var requests = 0
   private let openedAt: Instant
@@ -64,9 +62,9 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     wire?.receiveUnread()
   }
 
-  var calls: [Call] { live.values.compactMap(\.call) }
+  var calls: [Call] { live.compactMap(\.call) }
   var bufferCapacity: Int {
-    live.values.reduce(wire?.bufferCapacity ?? 0) { $0 + $1.stream.input.capacity + $1.stream.output.capacity }
+    live.reduce(wire?.bufferCapacity ?? 0) { $0 + $1.stream.input.capacity + $1.stream.output.capacity }
   }
 
   func scheduleFlush() { wire?.scheduleFlush() }
@@ -74,7 +72,15 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   // MARK: Streams
 
   func ended(_ stream: HTTP2ClientStream) {
-    guard live.removeValue(forKey: ObjectIdentifier(stream)) != nil, live.isEmpty else { return }
+    let place = stream.place
+    guard place >= 0, place < live.count, live[place] === stream else { return }
+    stream.place = -1
+    let last = live.removeLast()
+    if last !== stream {
+      live[place] = last
+      last.place = place
+    }
+    guard live.isEmpty else { return }
     idleSince = worker.loop.now
     arm(idleSince + worker.timeouts.idle)
   }
@@ -116,7 +122,7 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
       if now >= lingersUntil { close() } else { arm(lingersUntil) }
       return
     }
-    for stream in live.values {
+    for stream in live {
       if let next = stream.check(now) { arm(next) }
       if wire == nil { return }
     }
@@ -125,7 +131,6 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
 
   private func checkConnection(_ now: Instant) {
     if isPastItsAge { goAway() }
-    stopRefused(now)
     if let began = sectionBeganAt {
       let end = began + worker.timeouts.requestHead
       if now >= end {
@@ -146,14 +151,6 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     }
     let age = worker.timeouts.connectionAge
     if age > .zero, !session.hasSaidGoAway { arm(openedAt + age) }
-  }
-
-  private func stopRefused(_ now: Instant) {
-    guard !refused.isEmpty else { return }
-    for (stream, until) in refused where now >= until { session.stopPeerAtEnd(of: stream) }
-    refused.removeAll { $0.stream.isClosed || now >= $0.until }
-    if let first = refused.first { arm(first.until) }
-    scheduleFlush()
   }
 
   // MARK: Ending
@@ -204,10 +201,9 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
 
   private func leaveStreams() {
     let streams = live
-    live = [:]
+    live = []
     waiting = []
-    refused = []
-    for stream in streams.values { stream.connectionEnded() }
+    for stream in streams { stream.connectionEnded() }
   }
 }
 
@@ -236,27 +232,23 @@ extension HTTP2ClientConnection: HTTP2WireOwner {
 extension HTTP2ClientConnection: HTTP2SessionDelegate {
   func session(_ session: HTTP2Session, opened stream: HTTP2Stream) {
     requests += 1
-    let client = HTTP2ClientStream(connection: self, stream: stream)
-    stream.owner = client
-    live[ObjectIdentifier(client)] = client
-    client.begin()
+    begin(stream).begin()
     let limit = worker.limits.requestsPerConnection
     if limit > 0 && requests >= limit || isPastItsAge { goAway() }
   }
 
   func session(_ session: HTTP2Session, refused stream: HTTP2Stream, _ fault: HTTP2Fault) {
     let status = fault.status ?? 400
-    let answer = Answer()
-    ErrorAnswers.write(RPCError(.invalidArgument, fault.reason, httpStatus: status), into: answer)
-    session.respond(
-      stream, status: status, fields: answer.fields, contentLength: answer.body.count, hasBody: true)
-    session.send(&answer.body, answer.body.count, on: stream)
-    session.end(stream, trailers: nil)
-    let until = worker.loop.now + ClientConnection.lingering
-    refused.removeAll { $0.stream.isClosed }
-    refused.append((stream, until))
-    arm(until)
+    begin(stream).refuse(RPCError(.invalidArgument, fault.reason, httpStatus: status))
     worker.logRefused(self, status: status, reason: fault.reason)
+  }
+
+  private func begin(_ stream: HTTP2Stream) -> HTTP2ClientStream {
+    let client = HTTP2ClientStream(connection: self, stream: stream)
+    stream.owner = client
+    client.place = live.count
+    live.append(client)
+    return client
   }
 
   func session(_ session: HTTP2Session, fault: HTTP2Fault) {

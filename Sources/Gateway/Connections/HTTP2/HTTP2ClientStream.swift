@@ -12,6 +12,8 @@ import TransportSecurity
 final class HTTP2ClientStream: ClientStream {
   let connection: HTTP2ClientConnection
   let stream: HTTP2Stream
+  /// Where its connection has it.
+  var place = -1
   private(set) var call: Call?
   private var framing = BodyFraming.none
 
@@ -66,6 +68,14 @@ final class HTTP2ClientStream: ClientStream {
     self.call = call
     call.begin()
     if let call = self.call { connection.arm(call.deadline ?? lastProgress + worker.timeouts.streamIdle) }
+  }
+
+  /// The request's head was refused: it is answered without anybody being asked.
+  func refuse(_ error: RPCError) {
+    suppressesBody = stream.request.method == .head
+    let call = worker.makeRefusedCall(client: self, head: stream.request)
+    self.call = call
+    call.refuse(error)
   }
 
   private var requestFraming: BodyFraming {
@@ -329,7 +339,7 @@ extension HTTP2ClientStream: HTTP2StreamOwner {
 
   func streamDrained(_ stream: HTTP2Stream) {
     lastProgress = worker.loop.now
-    worker.recycle(&stream.output)
+    worker.recycle(stream)
     releaseReserved()
     guard wasCongested else { return }
     wasCongested = false
@@ -340,7 +350,7 @@ extension HTTP2ClientStream: HTTP2StreamOwner {
     let call = call
     self.call = nil
     dropInput()
-    worker.discard(&stream.output)
+    worker.discard(stream)
     releaseReserved()
     connection.ended(self)
     call?.clientLeft()

@@ -3,6 +3,7 @@ import EventLoops
 import HTTP1
 import HTTP2
 import HTTPModel
+import RPC
 
 /// One exchange on a shared HTTP/2 connection to an endpoint.
 final class HTTP2UpstreamStream: UpstreamExchange {
@@ -142,11 +143,18 @@ final class HTTP2UpstreamStream: UpstreamExchange {
   }
 
   private func declaredFraming(_ stream: HTTP2Stream, _ method: HTTPMethod) -> BodyFraming {
-    if let length = stream.contentLength { return .length(length) }
+    // Trailers may follow an empty body, whatever length the head says: gRPC servers end every answer so.
+    let mayHaveTrailers = stream.contentLength == 0 && !stream.hasReceivedEnd && Self.isGRPC(stream.response.fields)
+    if let length = stream.contentLength, !mayHaveTrailers { return .length(length) }
     let status = stream.response.status
     if status == 204 || status == 304 { return .none }
     if method == .head { return .untilClose }
     return stream.hasReceivedEnd ? .length(0) : .chunked
+  }
+
+  private static func isGRPC(_ fields: FieldBlock) -> Bool {
+    guard let index = fields.firstIndex(of: .contentType) else { return false }
+    return fields.withValue(at: index) { GRPCContentType.parts($0)?.isWeb == false }
   }
 
   // MARK: Ending
@@ -213,14 +221,14 @@ extension HTTP2UpstreamStream: HTTP2StreamOwner {
   func streamEnded(_ stream: HTTP2Stream) { deliver() }
 
   func streamDrained(_ stream: HTTP2Stream) {
-    worker.recycle(&stream.output)
+    worker.recycle(stream)
     guard wasCongested else { return }
     wasCongested = false
     attempt?.drained()
   }
 
   func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
-    worker.discard(&stream.output)
+    worker.discard(stream)
     connection.ended(self)
     guard attempt != nil, !stream.hasReceivedEnd else { return }
     switch code {
