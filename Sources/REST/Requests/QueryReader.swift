@@ -115,18 +115,13 @@ extension RESTBinding {
       }
     }
     var start = 0
+    var depth = 1
     while true {
-      var end = start
-      while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
-      let type = schema.messages[message]
-      var found = Self.fieldIndex(name.extracting(start..<end), in: type)
-      // A JSON name may hold dots itself.
-      while found == nil, end < name.count {
-        end &+= 1
-        while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
-        found = Self.fieldIndex(name.extracting(start..<end), in: type)
+      guard depth <= codec.maximumDepth else {
+        return .refused("at most \(codec.maximumDepth) levels of messages expected")
       }
-      guard let index = found else { return .unknown }
+      let type = schema.messages[message]
+      guard let (index, end) = Self.field(at: start, of: name, in: type) else { return .unknown }
       let field = type.fields[index]
       if place == .query, start == 0, index == body.field {
         return .refused("this field is in the body, not in the query")
@@ -146,7 +141,24 @@ extension RESTBinding {
       }
       message = field.messageIndex
       start = end &+ 1
+      depth &+= 1
     }
+  }
+
+  /// The field whose name stands at a place of a dotted name, and where that ends.
+  private static func field(at start: Int, of name: Span<UInt8>, in type: MessageType) -> (index: Int, end: Int)? {
+    var end = start
+    while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
+    if let index = fieldIndex(name.extracting(start..<end), in: type) { return (index, end) }
+    // A JSON name may hold dots itself; what is longer than all of them is none, however many dots follow.
+    let longest = type.fields.lazy.map(\.jsonName.utf8.count).max() ?? 0
+    while end < name.count {
+      end &+= 1
+      while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
+      guard end &- start <= longest else { return nil }
+      if let index = fieldIndex(name.extracting(start..<end), in: type) { return (index, end) }
+    }
+    return nil
   }
 
   /// By JSON name, else by proto name: one field may be named in JSON as another is in the `.proto` file.
