@@ -66,7 +66,7 @@ enum UsageText {
 
     Prints the route that this request matches, the values that are bound and from where, which side the stage of the
     file chooses, and the request that would go upstream. No call is made. TARGET is the path, with its query. Without
-    a content-type the body is JSON.
+    a content-type the body is JSON. In place of a gRPC call give the Connect call of the same method.
 
       turnout explain --config turnout.yaml GET '/v1/episodes:search?query=steam'
       turnout explain --config turnout.yaml POST /content.v1.ContentService/GetEpisode --data '{"id":"e2"}'
