@@ -377,7 +377,7 @@ def test_a_tail_that_is_too_long_and_comes_with_the_beginning(gateway, upstream)
     more = field(3, b"x" * 400_000)
     for _ in range(10):
         # The connection's window grows, so that much arrives at once.
-        upstream.answers_with(head_of(b"a/b", 16 << 20), 16 << 20)
+        upstream.answers_with(head_of(b"a/b", 16 << 20), 16 << 20, framing="chunked")
         assert gateway.fetch("GET", "/v1/books/b1/cover").status == 200
         upstream.answers_with(
             b"", framing="chunked", pieces=[head_of(b"a/b", SIZE, more) + DATA + field(3, b"x" * 100_000)])
