@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from support.gateway import wait_until
+from support.gateway import Gateway, wait_until
 from support.raw_upstream import RawUpstream
 from support.rest_service import Reply
 from support.wire import request_bytes
@@ -293,16 +293,7 @@ def test_answers_that_nobody_reads_count_against_the_budget(start, configuration
 
 def test_out_of_descriptors(tmp_path, configuration, rest, rpc):
     """Accepting waits and upstreams are refused; nothing dies, and all works again afterwards."""
-    import resource
-
-    from support.gateway import Gateway
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
-    try:
-        gateway = Gateway(tmp_path / "few", configuration(fallback="legacy"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    gateway = Gateway(tmp_path / "few", configuration(fallback="legacy"), descriptors=64)
     try:
         wires = [gateway.connect(timeout=5) for _ in range(100)]
         for wire in wires:

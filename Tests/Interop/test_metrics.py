@@ -66,10 +66,12 @@ def test_calls_are_counted_once_and_by_template(gateway):
     assert count(route="/v1/files/{path=**}", face="rest", side="rpc", stage="rpc", code="ok") == 3
     assert count(route=f"/{SERVICE}/GetBook", face="connect", side="rest", code="ok") == 1
     assert count(route=f"/{SERVICE}/GetBook", face="connect", code="invalid_argument") == 1
-    assert count() == 12
+    # A head that cannot be read is a call without a route.
+    assert count(route="(none)", side="none", code="invalid_argument") == 1
+    assert count() == 13
     routes = {dict(labels)["route"] for (name, labels), _ in gateway.metrics().items() if name == "turnout_requests_total"}
     assert not [route for route in routes if "b1" in route or "unmatched" in route]
-    assert gateway.metric("turnout_request_duration_seconds_count") == 12
+    assert gateway.metric("turnout_request_duration_seconds_count") == 13
     assert gateway.metric("turnout_config_reloads_total", outcome="ok") == 1
 
 

@@ -35,6 +35,7 @@ STRICTER = [
     r"a duration such as",  # more than nine digits of a second
     r"a timestamp such as", r"paths separated by single commas expected",  # "a,,b"
     r"base64 expected",  # letters of no alphabet, which Python skips
+    r"a value expected: the field is required",  # proto2: Python's parser leaves that to its caller
     r"each field once", r"each key of a map once", r"each member once", r"@type once", r"value once",
 ]
 

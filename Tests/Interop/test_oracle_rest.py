@@ -22,6 +22,7 @@ REASONS = [
     r"cannot be sent to the REST backend: no query can hold it", r"must not be empty: it is a part of the",
     r"must be set: it is a part of the REST", r"a dot segment cannot be a part of a path", r"does not fit \{",
     r"more than \d+ bytes", r"more values than the query", r"a path in lower_snake_case expected",
+    r"a value expected: the field is required",
 ]
 RULE_REASONS = [
     r"cannot be part of a path", r"is no singular message with fields", r"are members of one oneof",

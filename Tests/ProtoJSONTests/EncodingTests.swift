@@ -125,6 +125,10 @@ import Testing
         "google.protobuf.Any", [Wire.delimited(2, Wire.varint(1, 5)), type],
         #"{"@type":"x/google.protobuf.Duration","value":"5s"}"#
       ),
+      (
+        "google.protobuf.Any", [type + Wire.text(2, "decoy"), Wire.delimited(2, Wire.varint(1, 5))],
+        #"{"@type":"x/google.protobuf.Duration","value":"5s"}"#
+      ),
       ("google.protobuf.Value", [[], Wire.varint(4, 1)], "true"),
       ("google.protobuf.Value", [Wire.fixed64(2, Double.nan.bitPattern), Wire.text(3, "x")], #""x""#),
       ("google.protobuf.Timestamp", [Wire.varint(2, 5_000_000_000), Wire.varint(2, 0)], #""1970-01-01T00:00:00Z""#),

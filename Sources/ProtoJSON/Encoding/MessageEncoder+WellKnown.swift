@@ -175,11 +175,17 @@ extension MessageEncoder {
       throw Fault(.utf8, at: type.lowerBound, "well-formed UTF-8 expected")
     }
     let kind = tables.messages[message].kind
-    if kind == .message {
-      try members(message, WireReader(reader.bytes, content), omit: 0, level: 0, into: &output)
-    } else {
-      output.append(",\"value\":")
-      try value(kind, message, WireReader(reader.bytes, content), omit: 0, level: 0, into: &output)
+    do throws(Fault) {
+      if kind == .message {
+        try members(message, WireReader(reader.bytes, content), omit: 0, level: 0, into: &output)
+      } else {
+        output.append(",\"value\":")
+        try value(kind, message, WireReader(reader.bytes, content), omit: 0, level: 0, into: &output)
+      }
+    } catch {
+      // To the message that holds the Any, its content is any bytes, and another part may replace them.
+      mayBeReplaced()
+      throw error
     }
     close(start, into: &output)
   }

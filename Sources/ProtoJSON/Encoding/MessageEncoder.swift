@@ -41,6 +41,9 @@ struct MessageEncoder: ~Escapable {
     return Fault(.wire, at: offset, "fields in one place each expected")
   }
 
+  /// What the first run met may stand otherwise in the message as a whole: the careful run has the last word.
+  mutating func mayBeReplaced() { isScattered = true }
+
   func malformed(_ error: WireError) -> Fault { Fault(.wire, at: error.offset, error.reason) }
 
   mutating func descend(_ offset: Int) throws(Fault) {

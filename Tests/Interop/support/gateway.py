@@ -35,15 +35,16 @@ def run(*arguments, environment=None, **more):
 class Gateway:
     """`turnout serve` as a process; its configuration is a mapping or text, its output goes to files in the folder."""
 
-    def __init__(self, folder, configuration, environment=None):
+    def __init__(self, folder, configuration, environment=None, descriptors=None):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.file = self.folder / "turnout.yaml"
         self.write(configuration)
         self.stdout, self.stderr = self.folder / "stdout", self.folder / "stderr"
+        limit = ["prlimit", f"--nofile={descriptors}"] if descriptors else []
         with open(self.stdout, "wb") as out, open(self.stderr, "wb") as err:
             self.process = subprocess.Popen(
-                [BINARY, "serve", "--config", self.file], stdout=out, stderr=err, cwd=self.folder,
+                [*limit, BINARY, "serve", "--config", self.file], stdout=out, stderr=err, cwd=self.folder,
                 env={**os.environ, **(environment or {})})
         wait_until(self._has_started, what="the start of the gateway")
         self.addresses = self._bound("listening on")

@@ -58,7 +58,7 @@ package struct TemplateCheck {
         fault = "\(text.debugDescription) is printed as \(printed.debugDescription), which means something else"
       }
     } catch {
-      if error.column < 1 || error.column > text.count + 1 || error.message.isEmpty {
+      if error.column < 1 || error.column > text.unicodeScalars.count + 1 || error.message.isEmpty {
         fault = "\(text.debugDescription) is refused without a place: \(error)"
       }
       if entries.last?.template.text == text { fault = "\(text.debugDescription) printed is refused: \(error)" }
