@@ -27,9 +27,12 @@ extension Call {
       try binding.beginRawRequest(
         path: path, captures: captures, query: query, contentType: type, length: length, into: &beginning.buffer)
     }
+    // Any number may stand in a head.
+    let (total, overflow) = beginning.buffer.count.addingReportingOverflow(length)
+    guard !overflow else { throw tooLarge(limit: .max) }
     let request = UpstreamRequest()
     try backend.encodeRequest(self, beginning, into: request)
-    request.framing = .length(beginning.buffer.count + length)
+    request.framing = .length(total)
     request.body = nil
     isUploading = true
     state = .asked
