@@ -207,6 +207,23 @@ def test_a_bound_on_raw_bodies(make, upstream, limits):
         assert gateway.fetch("GET", "/v1/books/b1/cover").status == status
 
 
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("below", [0, 1, 20])
+def test_a_length_that_no_message_can_have(gateway, upstream, version, below):
+    """Together with what stands before it in the message, such a length is no number any more."""
+    length = str(2**63 - 1 - below)
+    if version == 1:
+        with gateway.connect() as wire:
+            wire.send(request_bytes("PUT", "/v1/books/b1/cover", [("Content-Length", length)]) + b"abc")
+            answer = wire.answer()
+    else:
+        with HTTP2Client(gateway.address) as client:
+            answer = client.finish(
+                client.start("PUT", "/v1/books/b1/cover", [("content-length", length)], b"abc", end=False))
+    assert (answer.status, answer.json()["code"]) == (413, 8)
+    assert gateway.fetch("GET", "/nothing").status == 404 and not upstream.requests
+
+
 def test_json_and_chunks_are_gathered(make, upstream, pb):
     gateway = make(codec="json", limits={"message": "64KiB"})
     assert upload(gateway, 65_537).status == 413

@@ -27,9 +27,12 @@ extension Call {
       try binding.beginRawRequest(
         path: path, captures: captures, query: query, contentType: type, length: length, into: &beginning.buffer)
     }
+    let (whole, overflows) = beginning.buffer.count.addingReportingOverflow(length)
+    // With what stands before it, a length near the largest number is none any more.
+    guard !overflows else { throw tooLarge(limit: Int.max - beginning.buffer.count) }
     let request = UpstreamRequest()
     try backend.encodeRequest(self, beginning, into: request)
-    request.framing = .length(beginning.buffer.count + length)
+    request.framing = .length(whole)
     request.body = nil
     isUploading = true
     state = .asked
