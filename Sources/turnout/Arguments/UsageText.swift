@@ -1,7 +1,7 @@
 /// The manual that the program carries.
 enum UsageText {
   static let overview = """
-    turnout: a gateway between REST and Connect RPC, one route at a time
+    turnout: a gateway between REST and Connect, gRPC and gRPC-Web, one route at a time
 
       turnout serve --config FILE     run in the foreground; SIGTERM drains and exits, SIGHUP reloads
       turnout check --config FILE     validate everything and name every fault with its place and cure
@@ -56,7 +56,8 @@ enum UsageText {
   private static let routes = """
     usage: turnout routes --config FILE [--json]
 
-    Prints each route with its stage, its REST bindings and the upstreams of its two sides.
+    Prints each route with its stage, its REST bindings and the upstreams of its two sides. It reads the file; the
+    stages of a running gateway are at /routes of its admin endpoint.
 
     """
 
@@ -64,9 +65,11 @@ enum UsageText {
     usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
 
     Prints the route that this request matches, the values that are bound and from where, which side the stage of the
-    file chooses, and the request that would go upstream. No call is made. TARGET is the path, with its query.
+    file chooses, and the request that would go upstream. No call is made. TARGET is the path, with its query. Without
+    a content-type the body is JSON. In place of a gRPC call give the Connect call of the same method.
 
       turnout explain --config turnout.yaml GET '/v1/episodes:search?query=steam'
+      turnout explain --config turnout.yaml POST /content.v1.ContentService/GetEpisode --data '{"id":"e2"}'
 
     """
 
