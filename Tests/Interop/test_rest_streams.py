@@ -224,6 +224,20 @@ def test_a_client_stream_of_no_message(gateways):
         assert (answer.status, json.load(answer).get("text", "")) == (200, "")
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_one_answer_to_a_client_stream_is_no_event(gateways, backend):
+    for gateway, accept in [(gateways(backend), "text/event-stream"), (gateways(backend, stream="sse"), "*/*")]:
+        connection = http.client.HTTPConnection(*gateway.address, timeout=60)
+        for _ in range(2):
+            connection.request("POST", "/v1/tell/7", b'{"text":"a"}', {"Accept": accept})
+            answer = connection.getresponse()
+            assert (answer.status, answer.getheader("content-type")) == (200, "application/json")
+            assert json.load(answer)["text"] == "a"
+        connection.request("POST", "/v1/tell/7", b'{"wish":{"code":9}}', {"Accept": accept})
+        answer = connection.getresponse()
+        assert (answer.status, json.load(answer)["code"]) == (400, 9)
+
+
 def test_an_error_ends_a_client_stream(gateways):
     body = json.dumps({"text": "x", "wish": {"code": 9, "message": "not so"}}).encode()
     answer = ask(gateways(), "POST", "/v1/tell/1", body)
@@ -310,8 +324,13 @@ def test_an_upload_is_raw_bytes(files):
     assert (got["name"], got["contentType"], int(got["size"])) == ("b.bin", "image/png", len(content))
     assert got["sha256"] == hashlib.sha256(content).hexdigest()
     assert got["pieces"] > 100
-    answer = ask(files, "PUT", "/v1/files/empty", b"", content_type="text/plain")
-    assert json.load(answer)["sha256"] == hashlib.sha256(b"").hexdigest()
+
+
+def test_an_empty_upload_is_one_message(files):
+    for body in [b"", iter([])]:
+        got = json.load(ask(files, "PUT", "/v1/files/empty", body, content_type="text/plain"))
+        assert (got["name"], got["contentType"], got["pieces"]) == ("empty", "text/plain", 1)
+        assert got["sha256"] == hashlib.sha256(b"").hexdigest()
 
 
 def test_an_upload_that_breaks_off_ends_the_call(files):

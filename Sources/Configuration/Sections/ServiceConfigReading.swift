@@ -58,7 +58,7 @@ extension RootReader {
       }
       guard isPattern(pattern) else {
         context.error(
-          position, "\(quoted(pattern)) is not a selector",
+          position, "\(text.isSecret ? text.shown : quoted(pattern)) is not a selector",
           cure: "write `package.Service.Method`, or `package.Service.*` for all methods of a service")
         return nil
       }

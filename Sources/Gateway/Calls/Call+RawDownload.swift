@@ -41,8 +41,12 @@ extension Call {
       sentHead = true
       leaveWithReply(answer.fields)
       client?.sendHead(status: answer.status, fields: answer.fields, framing: .length(data.length), endsCall: false)
-      replyBody.consume(data.start)
-      passRaw(&replyBody, replyBody.count, attempt)
+      // Taken out: the call may end meanwhile, and gives its buffers back then.
+      var begun = ByteBuffer()
+      swap(&begun, &replyBody)
+      begun.consume(data.start)
+      passRaw(&begun, begun.count, attempt)
+      worker.discard(&begun)
     }
   }
 

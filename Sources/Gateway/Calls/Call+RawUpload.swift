@@ -27,12 +27,12 @@ extension Call {
       try binding.beginRawRequest(
         path: path, captures: captures, query: query, contentType: type, length: length, into: &beginning.buffer)
     }
-    let (whole, overflows) = beginning.buffer.count.addingReportingOverflow(length)
-    // With what stands before it, a length near the largest number is none any more.
-    guard !overflows else { throw tooLarge(limit: Int.max - beginning.buffer.count) }
+    // Any number may stand in a head.
+    let (total, overflow) = beginning.buffer.count.addingReportingOverflow(length)
+    guard !overflow else { throw tooLarge(limit: .max) }
     let request = UpstreamRequest()
     try backend.encodeRequest(self, beginning, into: request)
-    request.framing = .length(whole)
+    request.framing = .length(total)
     request.body = nil
     isUploading = true
     state = .asked

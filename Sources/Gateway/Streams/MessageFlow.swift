@@ -91,9 +91,9 @@ final class MessageFlow {
       if !isUnchanged, output.count >= Self.outputLimit { return .full }
       switch try envelopes.next(&input) {
       case .needsMore: return .moved
-      case .head(let head): try begin(head, call)
+      case .head(let head): try begin(head)
       case .data(let count):
-        if isGathering { move(count, to: &gathered) } else { move(count, to: &output) }
+        if isGathering { try gather(count, call) } else { move(count, to: &output) }
       case .end: try finishEnvelope(call)
       }
     }
@@ -103,7 +103,16 @@ final class MessageFlow {
     BodyFramer.frame(&input, count, as: .none, into: &target)
   }
 
-  private func begin(_ head: EnvelopeHead, _ call: Call) throws(RPCError) {
+  /// A message is counted as its bytes come: a head that announces many takes nothing from other calls.
+  private func gather(_ count: Int, _ call: Call) throws(RPCError) {
+    if !envelopes.hasEnded {
+      try call.claim(count)
+      claimed += count
+    }
+    move(count, to: &gathered)
+  }
+
+  private func begin(_ head: EnvelopeHead) throws(RPCError) {
     envelope = head
     if envelopes.hasEnded {
       isGathering = true
@@ -114,8 +123,6 @@ final class MessageFlow {
       head.write(into: &output)
       isInsideMessage = true
     } else {
-      try call.claim(head.length)
-      claimed = head.length
       isGathering = true
     }
   }

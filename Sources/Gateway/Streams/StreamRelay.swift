@@ -61,7 +61,8 @@ final class StreamRelay {
 
   func writeRequest(into request: UpstreamRequest) throws(RPCError) {
     request.method = .post
-    request.framing = call.hasRequestBody ? .chunked : .length(0)
+    // Where no envelopes come an empty body, too, may be a message.
+    request.framing = call.hasRequestBody || !self.request.readsEnvelopes ? .chunked : .length(0)
     if let message {
       let plain = try message.converted(to: backend.codec, call)
       request.body = plain

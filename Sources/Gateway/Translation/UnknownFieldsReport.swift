@@ -18,6 +18,15 @@ enum UnknownFieldsReport {
   /// Whether a field is the caller's question, which is for the gateway alone.
   static func isRequest(_ name: Span<UInt8>) -> Bool { ASCII.equalIgnoringCase(name, question) }
 
+  /// Adds new paths as long as the header has room for them: a client's stream may bring others with every message.
+  static func keep(_ paths: [String], in known: inout [String]) {
+    var room = maximumLength - known.reduce(0) { $0 + $1.utf8.count + 1 }
+    for path in paths where path.utf8.count < room && !known.contains(path) {
+      known.append(path)
+      room -= path.utf8.count + 1
+    }
+  }
+
   static func write(_ call: Call, into fields: FieldBlock) {
     guard !call.unknownFields.isEmpty, isAsked(call.head.fields) else { return }
     fields.append(answer, value(call.unknownFields))
@@ -69,6 +78,6 @@ extension Call {
   func reportUnknownFields(_ paths: [String]) {
     guard let route else { return }
     for path in paths { worker.metrics.unknownField(route.plan, path, shard: worker.index) }
-    if route.plan.settings.json.unknownFields == .report { unknownFields += paths }
+    if route.plan.settings.json.unknownFields == .report { UnknownFieldsReport.keep(paths, in: &unknownFields) }
   }
 }

@@ -187,6 +187,15 @@ import Testing
     #expect(stage.call.reserved == 0)
   }
 
+  @Test func anAnnouncedMessageTakesNothingFromOthersBeforeItComes() throws {
+    let stage = try Stage()
+    let one = flow(MessageSource(form: .envelopes(.grpc), codec: .proto), .envelopes, .json)
+    var body = ByteBuffer(envelope(0, [UInt8](repeating: 0, count: 900))[..<15])
+    try one.append(&body, body.count)
+    _ = try one.advance(stage.call)
+    #expect(stage.call.reserved == 10)
+  }
+
   @Test func smallInputDoesNotBecomeMuchOutput() throws {
     let stage = try Stage()
     let bomb = envelope(1, try gzip([0x0A, 0x80, 0x80, 0x02] + Array(repeating: 0x61, count: 32 << 10)))

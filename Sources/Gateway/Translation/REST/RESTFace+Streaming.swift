@@ -35,8 +35,10 @@ extension RESTFace: StreamFace {
     return state
   }
 
-  /// An event source is open for its page as soon as it has a head.
-  func headWaits(_ call: Call) -> Bool { call.restStream?.form != .json(.sse) }
+  /// An event source is open for its page as soon as it has a head. The one answer to a client's stream is no event.
+  func headWaits(_ call: Call) -> Bool {
+    call.route?.plan.type.isServerStreaming != true || call.restStream?.form != .json(.sse)
+  }
 
   func tellsErrors(_ call: Call) -> Bool { call.restStream.map { $0.form != .raw } ?? false }
 
