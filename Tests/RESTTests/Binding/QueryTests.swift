@@ -140,7 +140,9 @@ struct QueryTests {
     for depth in [100, 30_000] {
       let name = String(repeating: "self.", count: depth) + "note"
       let answer = try fixture.receive("/v1/parcels?\(name)=x")
-      #expect(answer == "400 invalid_argument \(name): at most 100 levels of messages expected")
+      // Long names are cut.
+      #expect(answer.hasPrefix("400 invalid_argument self.self."))
+      #expect(answer.hasSuffix(": at most 100 levels of messages expected"))
     }
   }
 
@@ -153,7 +155,9 @@ struct QueryTests {
     #expect(try fixture.receive("/v1/d?u.v.a=1") == #"{"u.v":{"x.y.z":"1"}}"#)
     #expect(try fixture.receive("/v1/d?u.v.x.y.z=1") == #"{"u.v":{"x.y.z":"1"}}"#)
     for name in ["y.x.z", "u.v.zz.z", String(repeating: ".", count: 100_000)] {
-      #expect(try fixture.receive("/v1/d?\(name)=1") == "400 invalid_argument \(name): unknown query parameter")
+      let answer = try fixture.receive("/v1/d?\(name)=1")
+      #expect(answer.hasPrefix("400 invalid_argument \(name.prefix(100))"))
+      #expect(answer.hasSuffix(": unknown query parameter"))
     }
   }
 
