@@ -30,7 +30,7 @@ struct FieldBlockTests {
     #expect(block.indices == 0..<5)
   }
 
-  @Test("a name of any length keeps its line, also beside fields that are removed", arguments: [65_535, 65_536, 70_000])
+  @Test("a name of any length keeps its line, beside removed fields too", arguments: [65_535, 65_536, 70_000])
   func longNames(length: Int) {
     let name = String(repeating: "n", count: length)
     let block = FieldBlock()
