@@ -9,7 +9,7 @@ extension JSONCodec {
   package func isTextual(message: Int, field: Int) -> Bool {
     guard let plan = plan(message, field), plan.shape != .map else { return false }
     switch plan.kind {
-    case .message, .group, .any, .structure, .value, .listValue: return false
+    case .message, .group, .item, .any, .structure, .value, .listValue: return false
     default: return true
     }
   }

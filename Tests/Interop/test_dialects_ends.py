@@ -2,6 +2,7 @@
 
 import json
 import struct
+import time
 
 import pytest
 
@@ -49,7 +50,7 @@ def code(caller, answer):
     assert len(payload) == size and not answer.trailers
     if caller == "connect":
         assert flags == 2
-        return {"deadline_exceeded": 4, "unavailable": 14}[json.loads(payload)["error"]["code"]]
+        return {"canceled": 1, "deadline_exceeded": 4, "unavailable": 14}[json.loads(payload)["error"]["code"]]
     assert flags == 0x80
     return int(dict(line.split(": ", 1) for line in payload.decode().split("\r\n") if line)["grpc-status"])
 
@@ -67,6 +68,22 @@ def test_a_deadline(before, caller, backend):
     # The upstream was told what was left of the time.
     left = upstream.exchanges[0][TIMEOUT[backend]]
     assert 0 < int(left.rstrip("m")) <= 700
+
+
+@pytest.mark.parametrize("caller", HEADS)
+def test_an_upstream_that_keeps_the_deadline(before, caller):
+    """By its own clock, up to a millisecond before the gateway's, with a reset as gRPC servers do: no cancellation."""
+    def begun(exchange):
+        end = time.monotonic() + int(exchange["grpc-timeout"].rstrip("m")) / 1000
+        exchange.head(200, [("content-type", HEADS["grpc"])])
+        exchange.data(ONE)
+        time.sleep(max(0, end - time.monotonic()))
+        exchange.refuse(8)
+
+    gateway, _ = before("grpc", begun)
+    for _ in range(4):
+        answer = ask(gateway, caller, [(TIMEOUT[caller], "500" if caller == "connect" else "500m")])
+        assert code(caller, answer) == 4
 
 
 @pytest.mark.parametrize("caller, backend", PAIRS)

@@ -1,6 +1,7 @@
 """Backends of the RPC dialects that end their answers wrongly, and what callers of each dialect are told."""
 
 import base64
+import gzip
 import struct
 
 import pytest
@@ -113,6 +114,14 @@ def test_unary_answers(before, call, what):
             assert (got.lines, got.code) == ([], code), caller
         elif caller == "grpc-web-text":
             assert got.code == "internal"
+
+
+def test_an_answer_that_decompresses_beyond_the_limit(before):
+    message = frame(1, gzip.compress(bytes(5 << 20)))
+    gateway = before("grpc", 200, GRPC + [("grpc-encoding", "gzip")], message, OK)
+    answer = gateway.fetch("POST", f"/{SERVICE}/Say", [("Content-Type", "application/json")], b"{}")
+    assert answer.json() == {
+        "code": "resource_exhausted", "message": "the upstream's answer is larger than limits.message"}
 
 
 STREAM_ANSWERS = {

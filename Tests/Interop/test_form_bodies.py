@@ -72,6 +72,14 @@ def test_a_clients_fault_names_the_field_and_reaches_nobody(gateway, rest, rpc, 
     assert not rpc.calls and not rest.requests
 
 
+@pytest.mark.parametrize("name", [b"n" * 3_000_000, b"n" * 3_000_000 + b"%zz", b"title." * 500_000])
+def test_a_long_name_does_not_come_back_whole(gateway, rpc, name):
+    answer = gateway.fetch("POST", "/v1/shelves/s1/books", FORM, name + b"=1")
+    assert answer.status == 400 and len(answer.body) < 2_000
+    assert answer.json()["message"].startswith(name[:200].decode())
+    assert not rpc.calls
+
+
 def test_not_where_nothing_is_said(gateway_on_rpc, rest, rpc):
     answer = gateway_on_rpc.fetch("POST", "/v1/books/b1:move", FORM, b"shelf=s2")
     assert (answer.status, answer["accept-post"]) == (415, "application/json, application/x-protobuf")

@@ -250,6 +250,13 @@ def test_a_bad_message_behind_good_ones(gateways, second):
     assert (answer.status, json.load(answer)["code"]) == (400, 3)
 
 
+@pytest.mark.parametrize("body", [b'{}\n{}\n{"text":1}\n{}\n', b'[{},{},{"text":1},{}]', b"{}{}7{}"])
+def test_which_message_is_bad(gateways, body):
+    answer = ask(gateways(), "POST", "/v1/tell/7", body, content_type="application/json")
+    message = json.load(answer)["message"]
+    assert answer.status == 400 and message.startswith("message 3 of the stream: "), message
+
+
 def test_limits_and_codings_of_client_streams(echo_gateways, start):
     configuration = echo_gateways.configuration("grpc")
     configuration["services"][SERVICE]["methods"] = HTTP

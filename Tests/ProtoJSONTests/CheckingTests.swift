@@ -207,6 +207,9 @@ import Testing
     // A message in parts, one of them empty, one field of it in two.
     let parts = Wire.delimited(7, []) + Wire.delimited(7, Wire.text(2, "c")) + Wire.delimited(7, Wire.text(2, "d"))
     #expect(try mask(parts) == ["to.city"])
+    let other = Wire.delimited(7, Wire.text(1, "s")) + Wire.text(5, "a")
+    let many = (0..<2_000).flatMap { _ in parts + other }
+    #expect(try mask(many) == ["to.city", "to.street", "tags"])
     #expect(try mask(Wire.varint(9_999, 1)) == [])
   }
 

@@ -183,6 +183,14 @@ import Testing
     #expect(try bench.encodingError(Wire.text(5, "ok") + Wire.delimited(5, [0xC0]), "t.Parcel").path == "tags[1]")
   }
 
+  @Test func pathsCutLongKeys() throws {
+    let key = String(repeating: "k", count: 10_000)
+    let infinite = Wire.fixed64(2, Double.infinity.bitPattern)
+    let entry = Wire.delimited(1, Wire.text(1, key) + Wire.delimited(2, infinite))
+    let error = try bench.encodingError(Wire.delimited(12, entry), "t.Parcel")
+    #expect(error.path == "extra.\(key.prefix(128))")
+  }
+
   @Test func depthIsLimited() throws {
     func nested(_ levels: Int) -> [UInt8] {
       var wire: [UInt8] = []

@@ -182,6 +182,22 @@ import Testing
   }
 
   /// The type behind the message, a plain extension, and a message in two items.
+  @Test func messagesOfASetAreNoTexts() throws {
+    let bench = try Messages.bench()
+    let set = try bench.index("\(Messages.proto2).MessageSetCorrect")
+    let fields = bench.codec.schema.messages[set].fields
+    #expect(!fields.isEmpty)
+    let payload = [UInt8](repeating: 0, count: 8)
+    for field in fields.indices {
+      #expect(!bench.codec.isTextual(message: set, field: field))
+      var text = ByteBuffer()
+      let error = #expect(throws: JSONError.self) {
+        try bench.codec.encodeText(payload.span, message: set, field: field, into: &text)
+      }
+      #expect(error?.kind == .type)
+    }
+  }
+
   @Test func messageSetsHaveOtherSpellings() throws {
     let bench = try Messages.bench()
     let variants = [

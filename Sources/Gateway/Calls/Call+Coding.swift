@@ -95,6 +95,7 @@ extension Call {
     do throws(CompressionError) {
       try Decompressor.decompress(body, as: coding, limit: worker.limits.message, into: &output)
     } catch {
+      if case .tooLarge = error { throw UpstreamFailure(kind: .tooLarge, reason: "\(error)").callError }
       throw RPCError(
         .internal, "the upstream's answer cannot be decompressed", httpStatus: 502, logDetail: "\(error)")
     }

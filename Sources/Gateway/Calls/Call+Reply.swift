@@ -3,6 +3,7 @@ import Compression
 import Configuration
 import EventLoops
 import HTTP1
+import HTTP2
 import HTTPModel
 import RPC
 
@@ -103,6 +104,8 @@ extension Call: AttemptOwner {
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) {
     observeAttempt(failure)
     worker.metrics.upstreamFailed(upstreamName, failure.kind, shard: worker.index)
+    // An upstream that keeps the deadline by its own clock may be the first: gRPC servers end a late stream with CANCEL.
+    if case .reset(.cancel) = failure.kind, isAtDeadline { return deadlinePassed() }
     fail(failure.callError)
   }
 

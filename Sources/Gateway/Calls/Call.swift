@@ -141,6 +141,12 @@ final class Call {
     return Swift.max(1, Int(clamping: seconds &* 1000 &+ attoseconds / 1_000_000_000_000_000))
   }
 
+  /// Whether no more is left of the deadline than an upstream, which was told whole milliseconds, may be ahead.
+  var isAtDeadline: Bool {
+    guard let deadline else { return false }
+    return deadline - worker.loop.now <= .milliseconds(1)
+  }
+
   // MARK: Beginning
 
   func begin() {

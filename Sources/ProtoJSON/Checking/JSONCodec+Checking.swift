@@ -7,8 +7,8 @@ extension JSONCodec {
   /// Checks the wire bytes of a message and appends them, with what the request binds elsewhere behind them.
   ///
   /// Checked is what a protobuf parser would: tags, lengths, nesting, UTF-8 where the schema wants it, required fields
-  /// wherever they come from. Fields that the
-  /// schema does not know stay. Bound values are watched for as in JSON: equal is fine, each time it is given.
+  /// wherever they come from. Fields that the schema does not know stay. Bound values are watched for as in JSON: equal
+  /// is fine, each time it is given.
   ///
   /// - Parameters:
   ///   - message: index in ``Schema/messages``.

@@ -114,7 +114,7 @@ struct MessageChecker: ~Escapable {
     let wasActive = mask.isActive
     if wasActive {
       if isPlain {
-        mask.enter(name(of: field))
+        try mask.enter(name(of: field), at: start)
       } else {
         try mask.add(leaf: name(of: field), at: start)
         mask.isActive = false

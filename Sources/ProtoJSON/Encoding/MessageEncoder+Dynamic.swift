@@ -69,7 +69,7 @@ extension MessageEncoder {
     do throws(Fault) {
       try self.value(.value, -1, WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
     } catch {
-      throw error.inside(String(repairing: name))
+      throw error.inside(MapKeyText.text(name))
     }
   }
 

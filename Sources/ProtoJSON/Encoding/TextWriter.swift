@@ -82,7 +82,7 @@ struct TextWriter: ~Escapable {
     case .bytes:
       Base64.encode(payload, into: &output, alphabet: .urlSafe, padded: false)
       return
-    case .message, .group, .any, .structure, .value, .listValue: throw notTextual()
+    case .message, .group, .item, .any, .structure, .value, .listValue: throw notTextual()
     default: break
     }
     var reader = WireReader(payload)

@@ -5,13 +5,18 @@ import ProtobufSchema
 enum MapKeyText {
   private static let maximumBytes = 128
 
+  /// A key that is a text, cut when it is long.
+  static func text(_ key: Span<UInt8>) -> String {
+    String(repairing: key.extracting(first: min(key.count, maximumBytes)))
+  }
+
   /// The text of the key that begins here, behind its tag; empty when it cannot be read.
   static func text(_ kind: ValueKind, _ source: WireReader) -> String {
     var reader = WireReader(source.bytes, source.offset..<source.limit)
     switch kind {
     case .string:
       guard let range = try? reader.readLengthDelimited() else { return "" }
-      return String(repairing: reader.bytes.extracting(range.prefix(maximumBytes)))
+      return text(reader.bytes.extracting(range))
     case .bool: return (try? reader.readVarint()).map { $0 == 0 ? "false" : "true" } ?? ""
     case .int32: return (try? reader.readVarint()).map { "\(Int32(truncatingIfNeeded: $0))" } ?? ""
     case .int64: return (try? reader.readVarint()).map { "\(Int64(bitPattern: $0))" } ?? ""

@@ -27,6 +27,8 @@ extension RESTBinding {
 
   /// Parameters of a form, whose size only the message's limit bounds.
   static let maximumFormParameters = 10_000
+  /// Bytes of a parameter's name that an error shows.
+  private static let maximumShownName = 256
 
   /// What the name of a parameter means.
   private enum Meaning {
@@ -67,7 +69,7 @@ extension RESTBinding {
     name.removeAll()
     guard PercentCoding.decode(query.extracting(spelt), as: .query, into: &name) == nil else {
       throw RPCError.badRequest(
-        field: String(repairing: query.extracting(spelt)), "a malformed escape in the name of a \(place.name) parameter"
+        field: Self.shown(query.extracting(spelt)), "a malformed escape in the name of a \(place.name) parameter"
       )
     }
     switch meaning(of: name.span, in: place, &tree) {
@@ -75,13 +77,13 @@ extension RESTBinding {
       value.removeAll()
       let text = query.extracting(min(equals + 1, range.upperBound)..<range.upperBound)
       guard PercentCoding.decode(text, as: .query, into: &value) == nil else {
-        throw RPCError.badRequest(field: String(repairing: name.span), "a malformed escape in the value")
+        throw RPCError.badRequest(field: Self.shown(name.span), "a malformed escape in the value")
       }
       let start = tree.values.count
       do throws(JSONError) {
         try codec.decodeText(value.span, message: parent, field: index, into: &tree.values)
       } catch {
-        throw RPCError.badRequest(field: String(repairing: name.span), error.reason)
+        throw RPCError.badRequest(field: Self.shown(name.span), error.reason)
       }
       tree.add(valueFrom: start, source: place.source(spelt))
     case .unknown:
@@ -89,11 +91,17 @@ extension RESTBinding {
       let reason =
         place == .query && (body == .whole || body == .rawWhole)
         ? "unknown query parameter; all fields of this route are in the body" : "unknown \(place.name) parameter"
-      throw RPCError.badRequest(field: String(repairing: name.span), reason)
+      throw RPCError.badRequest(field: Self.shown(name.span), reason)
     case .refused(let reason):
       if ignores(name.span) { return }
-      throw RPCError.badRequest(field: String(repairing: name.span), reason)
+      throw RPCError.badRequest(field: Self.shown(name.span), reason)
     }
+  }
+
+  /// A name as an error shows it: cut, because a form's may be as long as a message, and the error holds it twice.
+  private static func shown(_ name: Span<UInt8>) -> String {
+    guard name.count > maximumShownName else { return String(repairing: name) }
+    return String(repairing: name.extracting(first: maximumShownName)) + "…"
   }
 
   private func ignores(_ name: Span<UInt8>) -> Bool {
@@ -115,18 +123,13 @@ extension RESTBinding {
       }
     }
     var start = 0
+    var depth = 1
     while true {
-      var end = start
-      while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
-      let type = schema.messages[message]
-      var found = Self.fieldIndex(name.extracting(start..<end), in: type)
-      // A JSON name may hold dots itself.
-      while found == nil, end < name.count {
-        end &+= 1
-        while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
-        found = Self.fieldIndex(name.extracting(start..<end), in: type)
+      guard depth <= codec.maximumDepth else {
+        return .refused("at most \(codec.maximumDepth) levels of messages expected")
       }
-      guard let index = found else { return .unknown }
+      let type = schema.messages[message]
+      guard let (index, end) = Self.field(at: start, of: name, in: type) else { return .unknown }
       let field = type.fields[index]
       if place == .query, start == 0, index == body.field {
         return .refused("this field is in the body, not in the query")
@@ -146,7 +149,24 @@ extension RESTBinding {
       }
       message = field.messageIndex
       start = end &+ 1
+      depth &+= 1
     }
+  }
+
+  /// The field whose name stands at a place of a dotted name, and where that ends.
+  private static func field(at start: Int, of name: Span<UInt8>, in type: MessageType) -> (index: Int, end: Int)? {
+    var end = start
+    while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
+    if let index = fieldIndex(name.extracting(start..<end), in: type) { return (index, end) }
+    // A JSON name may hold dots itself; what is longer than all of them is none, however many dots follow.
+    let longest = type.fields.lazy.map(\.jsonName.utf8.count).max() ?? 0
+    while end < name.count {
+      end &+= 1
+      while end < name.count, name[end] != UInt8(ascii: ".") { end &+= 1 }
+      guard end &- start <= longest else { return nil }
+      if let index = fieldIndex(name.extracting(start..<end), in: type) { return (index, end) }
+    }
+    return nil
   }
 
   /// By JSON name, else by proto name: one field may be named in JSON as another is in the `.proto` file.

@@ -14,7 +14,8 @@ struct QueryWriter: ~Copyable {
     let field: Int
   }
 
-  /// Values beyond which a message is no matter for a query.
+  /// Values beyond which a message is no matter for a query: fields on the wire, also those that others replace, and
+  /// elements of packed lists.
   static let maximumValues = 4_096
   private static let maximumDepth = 100
 
@@ -22,6 +23,7 @@ struct QueryWriter: ~Copyable {
   private let schema: Schema
   private var steps: [MessageTree.Step] = []
   private var leaves: [Leaf] = []
+  private var values = 0
 
   init(_ binding: RESTBinding) {
     self.binding = binding
@@ -52,6 +54,7 @@ struct QueryWriter: ~Copyable {
       } catch { throw RESTBinding.malformed(error) }
       guard let index = fields.firstIndex(where: { UInt32(bitPattern: $0.number) == tag.number }) else { continue }
       if prefix.isEmpty, index == binding.body.field { continue }
+      try count()
       let field = fields[index]
       if field.oneofIndex >= 0 { clearSiblings(of: index, oneof: field.oneofIndex, in: fields, under: prefix) }
       if isVariable(index, under: prefix) { continue }
@@ -67,7 +70,7 @@ struct QueryWriter: ~Copyable {
     let expected = WireSearch.wireType(of: field.kind)
     if field.cardinality != .map, binding.codec.isTextual(message: message, field: index) {
       if type == expected {
-        try add(index, of: message, payload, under: prefix)
+        add(index, of: message, payload, under: prefix)
       } else if field.cardinality == .repeated, type == .lengthDelimited {
         // Packed.
         var elements = WireReader(wire, payload)
@@ -76,7 +79,8 @@ struct QueryWriter: ~Copyable {
           do throws(WireError) {
             try elements.skip(WireTag(number: 1, type: expected))
           } catch { throw RESTBinding.malformed(error) }
-          try add(index, of: message, start..<elements.offset, under: prefix)
+          try count()
+          add(index, of: message, start..<elements.offset, under: prefix)
         }
       }
       return
@@ -91,12 +95,14 @@ struct QueryWriter: ~Copyable {
     }
   }
 
-  private mutating func add(_ index: Int, of message: Int, _ value: Range<Int>, under prefix: Range<Int>)
-    throws(RPCError)
-  {
-    guard leaves.count < Self.maximumValues else {
+  private mutating func count() throws(RPCError) {
+    values += 1
+    guard values <= Self.maximumValues else {
       throw RPCError(.invalidArgument, "more values than the query of a URL can hold")
     }
+  }
+
+  private mutating func add(_ index: Int, of message: Int, _ value: Range<Int>, under prefix: Range<Int>) {
     let path = extend(prefix, index, schema.messages[message].fields[index].number)
     leaves.append(Leaf(path: path, value: value, parent: message, field: index))
   }

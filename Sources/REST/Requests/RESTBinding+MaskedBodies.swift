@@ -42,22 +42,24 @@ extension RESTBinding {
     guard try merge(maskField, of: input, wire, into: &mask) else { return nil }
     let paths = mask.span
     var reader = WireReader(paths)
-    do throws(WireError) {
-      while !reader.isAtEnd {
+    while !reader.isAtEnd {
+      let range: Range<Int>
+      do throws(WireError) {
         let tag = try reader.readTag()
         guard tag == WireTag(number: 1, type: .lengthDelimited) else {
           try reader.skip(tag)
           continue
         }
-        let text = String(repairing: paths.extracting(try reader.readLengthDelimited()))
-        guard let path = resolve(text, in: schema.messages[input].fields[body].messageIndex) else { return nil }
-        tree.insert(path[...])
+        range = try reader.readLengthDelimited()
+      } catch { throw Self.malformed(error) }
+      let text = String(repairing: paths.extracting(range))
+      guard let path = resolve(text, in: schema.messages[input].fields[body].messageIndex) else { return nil }
+      tree.insert(path[...])
+      let (work, isTooMuch) = tree.count.multipliedReportingOverflow(by: wire.count)
+      guard !isTooMuch, work <= Self.maximumMaskWork else {
+        let name = schema.messages[input].fields[maskField].jsonName
+        throw RPCError.badRequest(field: name, "names too many fields for a message of this size")
       }
-    } catch { throw Self.malformed(error) }
-    let (work, isTooMuch) = tree.count.multipliedReportingOverflow(by: wire.count)
-    guard !isTooMuch, work <= Self.maximumMaskWork else {
-      let name = schema.messages[input].fields[maskField].jsonName
-      throw RPCError.badRequest(field: name, "names too many fields for a message of this size")
     }
     return tree.children.isEmpty ? nil : tree
   }

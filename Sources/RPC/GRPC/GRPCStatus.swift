@@ -35,7 +35,9 @@ package enum GRPCStatus {
       error.code = code
     } else {
       let text = trailers.text(at: index)
-      if error.message.isEmpty { error.message = "grpc-status is \"\(text)\", which is none of gRPC's" }
+      let count = trailers.count(of: .grpcStatus)
+      let reason = count == 1 ? "is \"\(text)\", which is none of gRPC's" : "stands there \(count) times"
+      if error.message.isEmpty { error.message = "grpc-status \(reason)" }
       error.logDetail = "grpc-status: \(text)"
     }
     return .error(error)

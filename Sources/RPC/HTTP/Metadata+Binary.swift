@@ -2,6 +2,9 @@ package import Bytes
 package import HTTPModel
 
 extension Metadata {
+  /// Values of a list that become fields of their own: each repeats the name, so that a longer list would grow by it.
+  private static let maximumFields = 64
+
   /// Whether a field of this name carries base64.
   package static func isBinary(_ name: Span<UInt8>) -> Bool {
     name.count > 4 && ASCII.equalIgnoringCase(name.extracting(last: 4), "-bin")
@@ -10,7 +13,8 @@ extension Metadata {
   /// Copies a field of metadata from one side to the other, with a prefix before its name (`trailer-`) if wanted.
   ///
   /// A binary value is written as all protocols take it: standard alphabet, no padding, and one field for each value
-  /// of a list, because not every gRPC server takes lists apart. What is no base64 goes as it is.
+  /// of a list, because not every gRPC server takes lists apart. A list of more than 64 values stays one field; what is
+  /// no base64 goes as it is.
   package static func carry(
     _ fields: FieldBlock, at index: Int, to target: FieldBlock, prefix: StaticString = ""
   ) {
@@ -28,7 +32,17 @@ extension Metadata {
     var name = ByteBuffer()
     name.append(prefix)
     fields.withName(at: index) { name.append($0) }
-    appendList(name.span, normal.span, to: target)
+    if commas(in: normal.span) < maximumFields {
+      appendList(name.span, normal.span, to: target)
+    } else {
+      target.append(name.span, normal.span)
+    }
+  }
+
+  private static func commas(in list: Span<UInt8>) -> Int {
+    var count = 0
+    for index in list.indices where list[index] == UInt8(ascii: ",") { count &+= 1 }
+    return count
   }
 
   private static func appendList(_ name: Span<UInt8>, _ list: Span<UInt8>, to target: FieldBlock) {

@@ -184,13 +184,3 @@ class Mangler:
         payload = {VARINT: 2**64 - 1, FIXED64: b"\x09" * 8, DELIMITED: b"\xff\x01", FIXED32: b"\x09" * 4,
                    START: b"\x08\x01\x13\x14"}[kind]
         return number, kind, payload
-
-    # Of closed enums
-
-    def with_unknown_enums(self, data, descriptor):
-        """Numbers that closed enums do not have, in front of every other value: as if they were not there."""
-        extra = b""
-        for field in descriptor.fields:
-            if field.enum_type and field.enum_type.is_closed and not field.is_extension:
-                extra += self.write(field.number, VARINT, 12345)
-        return extra + data if self.chance(0.5) else data + extra

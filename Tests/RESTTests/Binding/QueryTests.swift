@@ -132,6 +132,31 @@ struct QueryTests {
         "400 invalid_argument parcel.id: this field is in the body"))
   }
 
+  @Test("names that lead deeper than messages may be nested are refused, however deep")
+  func depths() throws {
+    let fixture = try list()
+    let deepest = String(repeating: "self.", count: 99) + "note=x"
+    #expect(try fixture.receive("/v1/parcels?\(deepest)").contains(#""note":"x""#))
+    for depth in [100, 30_000] {
+      let name = String(repeating: "self.", count: depth) + "note"
+      let answer = try fixture.receive("/v1/parcels?\(name)=x")
+      #expect(answer == "400 invalid_argument \(name): at most 100 levels of messages expected")
+    }
+  }
+
+  @Test("JSON names with dots, and names of nothing but dots")
+  func dots() throws {
+    let fixture = try Fixture(
+      "p.DotReq", "p.Parcel", HTTPRule(method: "GET", path: "/v1/d"),
+      more: "p.DotReq: 1 a string json=x.y.z, 2 b p.DotReq json=u.v\n")
+    #expect(try fixture.receive("/v1/d?x.y.z=1") == #"{"x.y.z":"1"}"#)
+    #expect(try fixture.receive("/v1/d?u.v.a=1") == #"{"u.v":{"x.y.z":"1"}}"#)
+    #expect(try fixture.receive("/v1/d?u.v.x.y.z=1") == #"{"u.v":{"x.y.z":"1"}}"#)
+    for name in ["y.x.z", "u.v.zz.z", String(repeating: ".", count: 100_000)] {
+      #expect(try fixture.receive("/v1/d?\(name)=1") == "400 invalid_argument \(name): unknown query parameter")
+    }
+  }
+
   @Test("a query of thousands of values, and every cut of one")
   func sizes() throws {
     let fixture = try list()

@@ -110,6 +110,24 @@ struct ReverseTests {
     #expect(try fixture.send("{\"note\":\"\(long)\"}").hasPrefix("400 invalid_argument the request would need a URL"))
   }
 
+  @Test("fields that others replace, and messages of nothing, count as values: the work for a query is bounded")
+  func replacedValues() throws {
+    let fixture = try Fixture("p.ListReq", HTTPRule(method: "GET", path: "/v1/parcels"))
+    // card and cash, members of one oneof; self, which is empty; one packed list of nums.
+    let pair: [UInt8] = [0x82, 0x01, 0x00, 0x88, 0x01, 0x01]
+    let empty: [UInt8] = [0xE2, 0x01, 0x00]
+    func packed(_ count: Int) -> [UInt8] {
+      [0xDA, 0x01, UInt8(count & 0x7F) | 0x80, UInt8(count >> 7)] + [UInt8](repeating: 1, count: count)
+    }
+    #expect(fixture.send(wire: (0..<2_048).flatMap { _ in pair }) == "/v1/parcels?cash=1")
+    #expect(fixture.send(wire: (0..<4_096).flatMap { _ in empty }) == "/v1/parcels")
+    #expect(fixture.send(wire: packed(4_095)).hasSuffix("&nums=1"))
+    let tooMany = [(0..<2_049).flatMap { _ in pair }, (0..<4_097).flatMap { _ in empty }, packed(4_096)]
+    for wire in tooMany {
+      #expect(fixture.send(wire: wire).hasPrefix("400 invalid_argument more values"))
+    }
+  }
+
   @Test("where another member of the oneof is set, the field that is the body is not sent")
   func oneofOfTheBody() throws {
     for path in ["/v1/p", "/v1/{other}"] {

@@ -52,7 +52,9 @@ struct GRPCStatusTests {
   }
 
   @Test func twoStatuses() {
-    #expect(error([("grpc-status", "0"), ("grpc-status", "5")])?.code == .unknown)
+    let twice = error([("grpc-status", "0"), ("grpc-status", "5")])
+    #expect(twice?.code == .unknown)
+    #expect(twice?.message == "grpc-status stands there 2 times")
   }
 
   @Test func details() throws {

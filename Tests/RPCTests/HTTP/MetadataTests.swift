@@ -91,4 +91,14 @@ struct MetadataTests {
     #expect(carried("x-a-bin", "A*") == ["x-a-bin: A*"])
     #expect(carried("x-a-bin", "AQ==,*") == ["x-a-bin: AQ==,*"])
   }
+
+  @Test func longListsOfBinaryValuesRepeatNoName() {
+    let name = String(repeating: "n", count: 1_000) + "-bin"
+    func list(_ count: Int, _ value: String) -> String {
+      (0..<count).map { _ in value }.joined(separator: ",")
+    }
+    #expect(carried(name, list(64, "AQ==")) == (0..<64).map { _ in "\(name): AQ" })
+    #expect(carried(name, list(65, "AQ==")) == ["\(name): \(list(65, "AQ"))"])
+    #expect(carried(name, list(10_000, "")) == ["\(name): \(list(10_000, ""))"])
+  }
 }

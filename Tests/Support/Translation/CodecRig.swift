@@ -42,11 +42,7 @@ package final class CodecRig {
 
   private func reader(_ bits: UInt8) -> JSONCodec {
     if let known = readers[bits] { return known }
-    // Closed enums are open in it: numbers that they lack are written as they are.
-    let open = Schema(
-      messages: schema.messages,
-      enums: schema.enums.map { EnumType(fullName: $0.fullName, values: $0.values, isOpen: true) }, services: [])
-    let reader = JSONCodec(schema: open, profile: codec(bits).profile)
+    let reader = JSONCodec(schema: schema, profile: codec(bits).profile)
     readers[bits] = reader
     return reader
   }

@@ -60,12 +60,25 @@ final class RESTStream: MessageReader, MessageWriter {
     }
     // Of raw bytes the request says what they are; a message of JSON has no type of its own.
     let type = reader?.isRaw == true ? call.head.fields.firstIndex(of: .contentType) : nil
-    let message = try input.withSpan(0..<count) { (bytes) throws(RPCError) in
-      try face.decode(call, bytes, typedBy: type)
+    let message: Payload
+    do throws(RPCError) {
+      message = try input.withSpan(0..<count) { (bytes) throws(RPCError) in
+        try face.decode(call, bytes, typedBy: type)
+      }
+    } catch {
+      throw located(error)
     }
     input.consume(count)
     try hold(0, call)
     return message
+  }
+
+  /// The fields of all messages have the same names: which message it is tells them apart.
+  private func located(_ error: RPCError) -> RPCError {
+    guard let reader, !reader.isRaw else { return error }
+    var error = error
+    error.message = "message \(reader.messages) of the stream: \(error.message)"
+    return error
   }
 
   private func hold(_ bytes: Int, _ call: Call) throws(RPCError) {
