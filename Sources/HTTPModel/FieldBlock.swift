@@ -11,7 +11,7 @@ package final class FieldBlock {
   package struct Entry {
     package let name: FieldName
     package var isRemoved = false
-    let nameLength: UInt16
+    let nameLength: UInt32
     let line: UInt32
     let valueLength: UInt32
 
@@ -35,7 +35,7 @@ package final class FieldBlock {
       seen.formUnion(FieldNames(name))
       entries.append(
         Entry(
-          name: name, nameLength: UInt16(clamping: nameLength), line: UInt32(clamping: line),
+          name: name, nameLength: UInt32(clamping: nameLength), line: UInt32(clamping: line),
           valueLength: UInt32(clamping: valueLength)))
     }
 

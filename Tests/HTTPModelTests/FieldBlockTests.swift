@@ -30,6 +30,18 @@ struct FieldBlockTests {
     #expect(block.indices == 0..<5)
   }
 
+  @Test("a name of any length keeps its line, beside removed fields too", arguments: [65_535, 65_536, 70_000])
+  func longNames(length: Int) {
+    let name = String(repeating: "n", count: length)
+    let block = FieldBlock()
+    block.append("host", "a")
+    block.append(name, "value")
+    block.append("te", "trailers")
+    block.remove(.te)
+    #expect(Self.written(block) == "host: a\r\n\(name): value\r\n")
+    #expect(block.text(at: 1) == "value")
+  }
+
   @Test("names are found without case, the first one of several")
   func finding() {
     let block = Self.sample()
