@@ -41,6 +41,7 @@ extension JSONCodec {
     }
     let before = output.count
     var isCareful = false
+    var first: Fault?
     while true {
       var encoder = MessageEncoder(
         tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth,
@@ -52,7 +53,12 @@ extension JSONCodec {
       } catch {
         output.truncate(to: before)
         // What has no JSON in the first run may be a part that goes on elsewhere, or be replaced later on.
-        guard !isCareful, encoder.isScattered || error.kind != .wire else { throw error.error }
+        guard !isCareful, encoder.isScattered || error.kind != .wire else {
+          // Of one fault that both runs met, the first knows the place better.
+          if let first, first.reason == error.reason, first.path.hasPrefix(error.path) { throw first.error }
+          throw error.error
+        }
+        first = error
         isCareful = true
       }
     }
