@@ -77,9 +77,9 @@ extension MessageEncoder {
     let start = output.count
     if !reader.isAtEnd {
       let tag: WireTag
-      do { tag = try reader.readTag() } catch { throw malformed(error) }
+      do { tag = try reader.readTag() } catch { throw Fault(error) }
       if plan.shape == .singular, !plan.kind.isScalar {
-        let range = try content(plan, &reader)
+        let range = try reader.content(plan)
         try value(
           plan.kind, Int(plan.sub), WireReader(reader.bytes, range), omit: allOmitted, level: 0, into: &output)
       } else {

@@ -7,7 +7,7 @@ extension MessageEncoder {
   private mutating func ordered(_ plan: Int32, _ source: WireReader, into buffer: inout ByteBuffer) throws(Fault)
     -> Bool
   {
-    guard isCareful, plan >= 0, !isInOrder(Int(plan), source) else { return false }
+    guard isCareful, plan >= 0, !tables.isInOrder(tables.messages[Int(plan)], source) else { return false }
     try order(Int(plan), source, into: &buffer)
     return true
   }
@@ -53,7 +53,7 @@ extension MessageEncoder {
         }
       }
     } catch let error as WireError {
-      throw malformed(error)
+      throw Fault(error)
     } catch let fault as Fault {
       throw fault
     } catch {
@@ -106,7 +106,7 @@ extension MessageEncoder {
     while !reader.isAtEnd {
       let start = reader.offset
       let tag: WireTag
-      do { tag = try reader.readTag() } catch { throw malformed(error) }
+      do { tag = try reader.readTag() } catch { throw Fault(error) }
       let isKnown =
         switch (tag.number, tag.type) {
         case (1, .varint), (2, .fixed64), (3, .lengthDelimited), (4, .varint), (5, .lengthDelimited),
@@ -115,7 +115,7 @@ extension MessageEncoder {
         default: false
         }
       guard isKnown else {
-        do { try reader.skip(tag) } catch { throw malformed(error) }
+        do { try reader.skip(tag) } catch { throw Fault(error) }
         continue
       }
       if hasKind { throw scattered(start) }
@@ -130,24 +130,24 @@ extension MessageEncoder {
   ) throws(Fault) {
     switch tag.number {
     case 1:
-      _ = try raw(.varint, &reader)
+      _ = try reader.raw(.varint)
       output.append("null")
     case 2:
       let at = reader.offset
-      let value = Double(bitPattern: try raw(.fixed64, &reader))
+      let value = Double(bitPattern: try reader.raw(.fixed64))
       guard value.isFinite else { throw Fault(.range, at: at, "a finite number expected in a Value") }
       FloatForm.write(value, into: &output)
     case 3:
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       if let bad = JSONStringWriting.write(reader.bytes.extracting(range), into: &output) {
         throw Fault(.utf8, at: range.lowerBound + bad, "well-formed UTF-8 expected")
       }
-    case 4: output.append(try raw(.varint, &reader) != 0 ? "true" : "false")
+    case 4: output.append(try reader.raw(.varint) != 0 ? "true" : "false")
     case 5:
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       try value(.structure, -1, WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
     default:
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       try value(.listValue, -1, WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
     }
   }
@@ -161,7 +161,7 @@ extension MessageEncoder {
         try reader.skip(tag)
       }
     } catch {
-      throw malformed(error)
+      throw Fault(error)
     }
     return nil
   }

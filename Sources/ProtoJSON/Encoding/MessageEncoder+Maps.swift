@@ -16,7 +16,7 @@ extension MessageEncoder {
     let empty = output.count
     var keys = KeySet()
     while true {
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       if tables.isNamed(field, entry: WireReader(reader.bytes, range)) {
         if output.count != empty { output.append(UInt8(ascii: ",")) }
         try self.entry(field, WireReader(reader.bytes, range), &keys, into: &output)
@@ -43,7 +43,7 @@ extension MessageEncoder {
         try reader.skip(tag)
       }
     } catch {
-      throw malformed(error)
+      throw Fault(error)
     }
     return false
   }
@@ -52,7 +52,7 @@ extension MessageEncoder {
   private mutating func entry(
     _ field: FieldPlan, _ source: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
   ) throws(Fault) {
-    if isCareful, !isInOrder(Int(field.sub), source) {
+    if isCareful, !tables.isInOrder(tables.messages[Int(field.sub)], source) {
       var ordered = ByteBuffer()
       try order(Int(field.sub), source, into: &ordered)
       let span = ordered.span
@@ -89,7 +89,7 @@ extension MessageEncoder {
         try reader.skip(tag)
       }
     } catch let error as WireError {
-      throw malformed(error)
+      throw Fault(error)
     } catch let fault as Fault {
       throw fault
     } catch {
@@ -116,12 +116,12 @@ extension MessageEncoder {
     var reader = WireReader(source.bytes, source.offset..<source.limit)
     switch value.kind {
     case .string, .bytes:
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       try text(value, reader.bytes.extracting(range), at: range.lowerBound, into: &output)
     case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper, .item:
-      let range = try content(value, &reader)
+      let range = try reader.content(value)
       try self.value(value.kind, Int(value.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
-    default: scalar(try raw(value.wireType, &reader), value, into: &output)
+    default: scalar(try reader.raw(value.wireType), value, into: &output)
     }
   }
 
@@ -132,11 +132,11 @@ extension MessageEncoder {
     let before = output.count
     if key.kind == .string {
       var reader = WireReader(bytes, (start ?? entry.limit)..<entry.limit)
-      let range = start == nil ? entry.limit..<entry.limit : try delimited(&reader)
+      let range = start == nil ? entry.limit..<entry.limit : try reader.delimited()
       try text(key, bytes.extracting(range), at: range.lowerBound, into: &output)
     } else {
       var reader = WireReader(bytes, (start ?? entry.limit)..<entry.limit)
-      let raw = start == nil ? 0 : try raw(key.wireType, &reader)
+      let raw = start == nil ? 0 : try reader.raw(key.wireType)
       output.append(0x22)
       switch key.kind {
       case .int64, .sfixed64, .uint64, .fixed64, .sint64: bare64(raw, key.kind, into: &output)

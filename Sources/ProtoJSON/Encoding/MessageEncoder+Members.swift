@@ -20,34 +20,34 @@ extension MessageEncoder {
   ) throws(Fault) {
     switch field.kind {
     case .string, .bytes:
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       if range.isEmpty, !field.hasPresence, !profile.emitDefaults { return }
       name(field, into: &output)
       try text(field, reader.bytes.extracting(range), at: range.lowerBound, into: &output)
     case .enumeration:
-      let number = Int32(truncatingIfNeeded: try raw(.varint, &reader))
+      let number = Int32(truncatingIfNeeded: try reader.raw(.varint))
       if number == 0, !field.hasPresence, !profile.emitDefaults { return }
       name(field, into: &output)
       enumeration(number, Int(field.sub), into: &output)
     case .nullValue:
       // Whatever the number: it would be read as the default again.
-      _ = try raw(.varint, &reader)
+      _ = try reader.raw(.varint)
       if !field.hasPresence, !profile.emitDefaults { return }
       name(field, into: &output)
       output.append("null")
     case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper:
-      let range = try content(field, &reader)
+      let range = try reader.content(field)
       name(field, into: &output)
       let inner = omit == 0 ? 0 : omitted(inside: field, omit, level)
       try value(
         field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: inner, level: level &+ 1, into: &output)
     case .item:
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       name(field, into: &output)
       let kind = tables.messages[Int(field.sub)].kind
       try value(kind, Int(field.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
     default:
-      let raw = try raw(field.wireType, &reader)
+      let raw = try reader.raw(field.wireType)
       if !field.hasPresence, !profile.emitDefaults, field.kind.isZero(raw) { return }
       name(field, into: &output)
       number(raw, field.kind, into: &output)
@@ -68,9 +68,9 @@ extension MessageEncoder {
     do throws(Fault) {
       while true {
         if tag.type == .lengthDelimited, field.kind.isPackable {
-          var packed = WireReader(reader.bytes, try delimited(&reader))
+          var packed = WireReader(reader.bytes, try reader.delimited())
           while !packed.isAtEnd {
-            number(field, try raw(field.wireType, &packed), empty, into: &output)
+            number(field, try packed.raw(field.wireType), empty, into: &output)
             try checkSize(output, packed.offset)
             index &+= 1
           }
@@ -79,11 +79,11 @@ extension MessageEncoder {
           index &+= 1
         } else {
           // Another wire type under this number is an unknown field.
-          do { try reader.skip(tag) } catch { throw malformed(error) }
+          do { try reader.skip(tag) } catch { throw Fault(error) }
         }
         try checkSize(output, reader.offset)
         guard reader.isNext(field.number) else { break }
-        do { tag = try reader.readTag() } catch { throw malformed(error) }
+        do { tag = try reader.readTag() } catch { throw Fault(error) }
       }
     } catch {
       throw error.inside("[\(index)]")
@@ -104,13 +104,13 @@ extension MessageEncoder {
     switch field.kind {
     case .string, .bytes:
       separate(empty, &output)
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       try text(field, reader.bytes.extracting(range), at: range.lowerBound, into: &output)
     case .message, .group, .any, .timestamp, .duration, .fieldMask, .structure, .value, .listValue, .wrapper, .item:
       separate(empty, &output)
-      let range = try content(field, &reader)
+      let range = try reader.content(field)
       try value(field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
-    default: number(field, try raw(field.wireType, &reader), empty, into: &output)
+    default: number(field, try reader.raw(field.wireType), empty, into: &output)
     }
   }
 
@@ -197,32 +197,5 @@ extension MessageEncoder {
     } else {
       output.append(decimal: number)
     }
-  }
-
-  // MARK: Reading
-
-  @inline(__always)
-  func raw(_ type: WireType, _ reader: inout WireReader) throws(Fault) -> UInt64 {
-    do {
-      switch type {
-      case .varint: return try reader.readVarint()
-      case .fixed32: return UInt64(try reader.readFixed32())
-      default: return try reader.readFixed64()
-      }
-    } catch {
-      throw malformed(error)
-    }
-  }
-
-  @inline(__always)
-  func delimited(_ reader: inout WireReader) throws(Fault) -> Range<Int> {
-    do { return try reader.readLengthDelimited() } catch { throw malformed(error) }
-  }
-
-  /// The range of a message or group.
-  @inline(__always)
-  func content(_ field: FieldPlan, _ reader: inout WireReader) throws(Fault) -> Range<Int> {
-    guard field.kind == .group else { return try delimited(&reader) }
-    do { return try reader.readGroup(field.number) } catch { throw malformed(error) }
   }
 }

@@ -17,7 +17,7 @@ extension MessageEncoder {
         parts[index, default: []].append(item.content)
       }
     } catch {
-      throw malformed(error)
+      throw Fault(error)
     }
     for index in order {
       let field = tables.fields[index]

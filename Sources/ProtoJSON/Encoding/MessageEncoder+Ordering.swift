@@ -13,28 +13,6 @@ extension MessageEncoder {
     let content: Range<Int>
   }
 
-  /// Whether each field of a message stands in one place already; a map of several entries may repeat a key.
-  func isInOrder(_ message: Int, _ source: WireReader) -> Bool {
-    let plan = tables.messages[message]
-    var reader = WireReader(source.bytes, source.offset..<source.limit)
-    var seen = SlotSet()
-    var oneofs = SlotSet()
-    var last = -1
-    while !reader.isAtEnd {
-      guard let tag = try? reader.readTag(), (try? reader.skip(tag)) != nil else { return false }
-      let index = tables.field(number: tag.number, of: plan)
-      guard index >= 0, tables.fields[index].accepts(tag.type) else {
-        last = -1
-        continue
-      }
-      let field = tables.fields[index]
-      if index == last, field.shape == .repeated || field.shape == .packed { continue }
-      last = index
-      guard seen.insert(Int(field.index)), field.oneof < 0 || oneofs.insert(Int(field.oneof)) else { return false }
-    }
-    return true
-  }
-
   /// Appends the known fields, each in one place: the last of a singular one, messages merged, the last member of a
   /// oneof, the last entry of a map key. Unknown fields are left out.
   ///
@@ -76,7 +54,7 @@ extension MessageEncoder {
           Record(field: Int(field.index), tag: tag, whole: start..<reader.offset, content: content))
       }
     } catch {
-      throw malformed(error)
+      throw Fault(error)
     }
     // Each level of a message that is scattered all the way down copies all that is inside of it.
     ordered &+= source.limit &- source.offset
@@ -143,7 +121,7 @@ extension MessageEncoder {
         guard let range = try? reader.readLengthDelimited() else { break }
         found.append(bytes.extracting(range))
       } else {
-        guard let raw = try? raw(key.wireType, &reader) else { break }
+        guard let raw = try? reader.raw(key.wireType) else { break }
         // Texts, because a varint may be longer than it needs to be; a missing key is the default's.
         number(raw, key.kind, into: &found)
       }

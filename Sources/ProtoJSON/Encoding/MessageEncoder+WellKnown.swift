@@ -37,7 +37,7 @@ extension MessageEncoder {
         }
       }
     } catch {
-      throw malformed(error)
+      throw Fault(error)
     }
     return value
   }
@@ -85,7 +85,7 @@ extension MessageEncoder {
         }
         range = try reader.readLengthDelimited()
       } catch {
-        throw malformed(error)
+        throw Fault(error)
       }
       if output.count != start { output.append(UInt8(ascii: ",")) }
       let path = reader.bytes.extracting(range)
@@ -127,7 +127,7 @@ extension MessageEncoder {
         }
       }
     } catch {
-      throw malformed(error)
+      throw Fault(error)
     }
     switch inner {
     case .bytes:
@@ -158,7 +158,7 @@ extension MessageEncoder {
         }
       }
     } catch {
-      throw malformed(error)
+      throw Fault(error)
     }
     if type.isEmpty, content.isEmpty {
       output.append("{}")

@@ -44,8 +44,6 @@ struct MessageEncoder: ~Escapable {
   /// What the first run met may stand otherwise in the message as a whole: the careful run has the last word.
   mutating func mayBeReplaced() { isScattered = true }
 
-  func malformed(_ error: WireError) -> Fault { Fault(.wire, at: error.offset, error.reason) }
-
   mutating func descend(_ offset: Int) throws(Fault) {
     depth &+= 1
     guard depth <= maximumDepth else { throw Fault(.depth, at: offset, "at most \(maximumDepth) levels of messages") }
@@ -93,7 +91,7 @@ struct MessageEncoder: ~Escapable {
   ) throws(Fault) {
     if tables.messages[message].isMessageSet {
       try messageSet(message, reader, into: &output)
-    } else if isCareful, !isInOrder(message, reader) {
+    } else if isCareful, !tables.isInOrder(tables.messages[message], reader) {
       var ordered = ByteBuffer()
       try order(message, reader, into: &ordered)
       let span = ordered.span
@@ -146,7 +144,7 @@ struct MessageEncoder: ~Escapable {
         }
       }
     } catch let error as WireError {
-      throw malformed(error)
+      throw Fault(error)
     } catch let fault as Fault {
       throw fault
     } catch {

@@ -62,7 +62,7 @@ struct TextWriter: ~Escapable {
         }
       }
     } catch {
-      throw encoder.malformed(error)
+      throw Fault(error)
     }
     if let found {
       try scalar(inner, -1, reader.bytes.extracting(found), into: &output)
@@ -86,7 +86,7 @@ struct TextWriter: ~Escapable {
     default: break
     }
     var reader = WireReader(payload)
-    let raw = try encoder.raw(kind.wireType, &reader)
+    let raw = try reader.raw(kind.wireType)
     guard reader.isAtEnd else { throw Fault(.wire, at: reader.offset, "one value expected") }
     switch kind {
     case .enumeration:

@@ -17,7 +17,7 @@ extension WireNormalizer {
     var keys = KeySet()
     var start = reader.offset
     while true {
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       if tables.isNamed(field, entry: WireReader(bytes, range)) {
         let entry = try entry(field, range)
         guard keys.insert(try append(entry, of: field, range, into: &output)) else { throw scattered(start) }
@@ -46,7 +46,7 @@ extension WireNormalizer {
       let tag = try tag(&reader)
       let start = reader.offset
       if tag.number == 2, tag.type == value.wireType, !value.kind.isScalar {
-        entry.parts.append(try content(value, &reader))
+        entry.parts.append(try reader.content(value))
       } else {
         try skip(tag, &reader)
         if tag.number == 1, tag.type == key.wireType { entry.key = start }
@@ -97,9 +97,9 @@ extension WireNormalizer {
   ) throws(Fault) {
     var reader = WireReader(bytes, (start ?? range.upperBound)..<range.upperBound)
     if field.kind == .string || field.kind == .bytes {
-      try text(field, start == nil ? reader.offset..<reader.offset : try delimited(&reader), into: &output)
+      try text(field, start == nil ? reader.offset..<reader.offset : try reader.delimited(), into: &output)
     } else {
-      let raw = start == nil ? 0 : try raw(field.wireType, &reader)
+      let raw = start == nil ? 0 : try reader.raw(field.wireType)
       output.append(encodedTag: field.tag, length: field.tagLength)
       output.append(field.kind.canonical(raw), field.wireType)
     }

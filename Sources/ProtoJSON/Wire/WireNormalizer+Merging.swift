@@ -3,27 +3,6 @@ import ProtobufSchema
 
 /// Messages whose fields are not in one place each, by the rules by which protobuf merges.
 extension WireNormalizer {
-  /// Whether each field of a message stands in one place already; a map of several entries may repeat a key.
-  func isInOrder(_ plan: MessagePlan, _ range: Range<Int>) -> Bool {
-    var reader = WireReader(bytes, range)
-    var seen = SlotSet()
-    var oneofs = SlotSet()
-    var last = -1
-    while !reader.isAtEnd {
-      guard let tag = try? reader.readTag(), (try? reader.skip(tag)) != nil else { return false }
-      let index = tables.field(number: tag.number, of: plan)
-      guard index >= 0, tables.fields[index].accepts(tag.type) else {
-        last = -1
-        continue
-      }
-      let field = tables.fields[index]
-      if index == last, field.shape == .repeated || field.shape == .packed { continue }
-      last = index
-      guard seen.insert(Int(field.index)), field.oneof < 0 || oneofs.insert(Int(field.oneof)) else { return false }
-    }
-    return true
-  }
-
   /// The fields of one message, sorted: the slot in the upper half, where the tag begins in the lower.
   private struct Records {
     var all: [UInt64] = []
@@ -100,7 +79,7 @@ extension WireNormalizer {
   }
 
   private func item(_ tag: WireTag, _ reader: inout WireReader) throws(Fault) -> MessageSetItem? {
-    do { return try MessageSetItem(tag, &reader) } catch { throw malformed(error) }
+    do { return try MessageSetItem(tag, &reader) } catch { throw Fault(error) }
   }
 
   private func keep(unknownAt offsets: [Int], into output: inout ByteBuffer) throws(Fault) {
@@ -140,7 +119,7 @@ extension WireNormalizer {
   private func part(of field: FieldPlan, at offset: Int) throws(Fault) -> Range<Int> {
     var reader = WireReader(bytes, offset..<bytes.count)
     let tag = try tag(&reader)
-    guard field.kind == .item else { return try content(field, &reader) }
+    guard field.kind == .item else { return try reader.content(field) }
     return try item(tag, &reader)?.content ?? offset..<offset
   }
 

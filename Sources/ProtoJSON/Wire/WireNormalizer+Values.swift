@@ -8,15 +8,15 @@ extension WireNormalizer {
   ) throws(Fault) {
     switch field.kind {
     case .string, .bytes:
-      let range = try delimited(&reader)
+      let range = try reader.delimited()
       if range.isEmpty, !field.hasPresence { return }
       try text(field, range, into: &output)
     case _ where field.kind.isScalar:
-      let value = field.kind.canonical(try raw(field.wireType, &reader))
+      let value = field.kind.canonical(try reader.raw(field.wireType))
       if value == 0, !field.hasPresence { return }
       output.append(encodedTag: field.tag, length: field.tagLength)
       output.append(value, field.wireType)
-    default: try message(field, [try content(field, &reader)], into: &output)
+    default: try message(field, [try reader.content(field)], into: &output)
     }
   }
 
@@ -107,16 +107,16 @@ extension WireNormalizer {
     let field = list.field
     do throws(Fault) {
       if !field.kind.isScalar {
-        try message(field, [try content(field, &reader)], into: &output)
+        try message(field, [try reader.content(field)], into: &output)
         list.count &+= 1
       } else if !field.kind.isPackable {
-        try text(field, try delimited(&reader), into: &output)
+        try text(field, try reader.delimited(), into: &output)
         list.count &+= 1
       } else if tag.type == .lengthDelimited {
-        var packed = WireReader(bytes, try delimited(&reader))
-        while !packed.isAtEnd { append(try raw(field.wireType, &packed), to: &list, into: &output) }
+        var packed = WireReader(bytes, try reader.delimited())
+        while !packed.isAtEnd { append(try packed.raw(field.wireType), to: &list, into: &output) }
       } else {
-        append(try raw(field.wireType, &reader), to: &list, into: &output)
+        append(try reader.raw(field.wireType), to: &list, into: &output)
       }
     } catch {
       throw error.inside("[\(list.count)]")
@@ -136,39 +136,13 @@ extension WireNormalizer {
 
   // MARK: Reading
 
-  func malformed(_ error: WireError) -> Fault { Fault(.wire, at: error.offset, error.reason) }
-
   @inline(__always)
   func tag(_ reader: inout WireReader) throws(Fault) -> WireTag {
-    do { return try reader.readTag() } catch { throw malformed(error) }
+    do { return try reader.readTag() } catch { throw Fault(error) }
   }
 
   func skip(_ tag: WireTag, _ reader: inout WireReader) throws(Fault) {
-    do { try reader.skip(tag) } catch { throw malformed(error) }
-  }
-
-  @inline(__always)
-  func raw(_ type: WireType, _ reader: inout WireReader) throws(Fault) -> UInt64 {
-    do {
-      switch type {
-      case .varint: return try reader.readVarint()
-      case .fixed32: return UInt64(try reader.readFixed32())
-      default: return try reader.readFixed64()
-      }
-    } catch {
-      throw malformed(error)
-    }
-  }
-
-  @inline(__always)
-  func delimited(_ reader: inout WireReader) throws(Fault) -> Range<Int> {
-    do { return try reader.readLengthDelimited() } catch { throw malformed(error) }
-  }
-
-  /// The range of a message or group.
-  func content(_ field: FieldPlan, _ reader: inout WireReader) throws(Fault) -> Range<Int> {
-    guard field.kind == .group else { return try delimited(&reader) }
-    do { return try reader.readGroup(field.number) } catch { throw malformed(error) }
+    do { try reader.skip(tag) } catch { throw Fault(error) }
   }
 }
 

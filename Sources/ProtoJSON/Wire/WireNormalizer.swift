@@ -38,7 +38,7 @@ struct WireNormalizer: ~Escapable {
   mutating func message(_ index: Int, _ range: Range<Int>, into output: inout ByteBuffer) throws(Fault) {
     try descend(range.lowerBound)
     let plan = tables.messages[index]
-    if plan.isMessageSet || (isCareful && !isInOrder(plan, range)) {
+    if plan.isMessageSet || (isCareful && !tables.isInOrder(plan, WireReader(bytes, range))) {
       try merge(plan, [range], into: &output)
     } else {
       try contiguous(plan, range, into: &output)

@@ -33,28 +33,8 @@ enum WireSearch {
     _ path: ArraySlice<Int>, of message: Int, in schema: Schema, _ wire: Span<UInt8>, _ range: Range<Int>,
     found: inout Range<Int>?
   ) throws(WireError) {
-    guard let step = path.first else { return }
-    let fields = schema.messages[message].fields
-    let wanted = fields[step]
-    var reader = WireReader(wire, range)
-    while !reader.isAtEnd {
-      let tag = try reader.readTag()
-      if tag.number == UInt32(bitPattern: wanted.number), tag.type == wireType(of: wanted.kind) {
-        let payload = try payload(&reader, tag)
-        if path.count == 1 {
-          found = payload
-        } else {
-          try last(path.dropFirst(), of: wanted.messageIndex, in: schema, wire, payload, found: &found)
-        }
-      } else {
-        try reader.skip(tag)
-        if wanted.oneofIndex >= 0, found != nil,
-          fields.contains(where: { $0.oneofIndex == wanted.oneofIndex && UInt32(bitPattern: $0.number) == tag.number })
-        {
-          found = nil
-        }
-      }
-    }
+    var isSet = found != nil
+    try visit(path, of: message, in: schema, wire, range, isSet: &isSet) { found = $0 }
   }
 
   /// Appends the parts of a message anywhere in another one: together they are its bytes.
@@ -63,6 +43,16 @@ enum WireSearch {
   static func join(
     _ path: ArraySlice<Int>, of message: Int, in schema: Schema, _ wire: Span<UInt8>, _ range: Range<Int>,
     isSet: inout Bool, into parts: inout ByteBuffer
+  ) throws(WireError) {
+    try visit(path, of: message, in: schema, wire, range, isSet: &isSet) { part in
+      if let part { parts.append(wire.extracting(part)) } else { parts.removeAll() }
+    }
+  }
+
+  /// Shows each value of a field in the order of the wire, and nil when a sibling in its oneof replaces what came.
+  private static func visit(
+    _ path: ArraySlice<Int>, of message: Int, in schema: Schema, _ wire: Span<UInt8>, _ range: Range<Int>,
+    isSet: inout Bool, _ body: (Range<Int>?) -> Void
   ) throws(WireError) {
     guard let step = path.first else { return }
     let fields = schema.messages[message].fields
@@ -73,22 +63,25 @@ enum WireSearch {
       if tag.number == UInt32(bitPattern: wanted.number), tag.type == wireType(of: wanted.kind) {
         let payload = try payload(&reader, tag)
         if path.count == 1 {
-          parts.append(wire.extracting(payload))
           isSet = true
+          body(payload)
         } else {
-          try join(
-            path.dropFirst(), of: wanted.messageIndex, in: schema, wire, payload, isSet: &isSet, into: &parts)
+          try visit(path.dropFirst(), of: wanted.messageIndex, in: schema, wire, payload, isSet: &isSet, body)
         }
       } else {
         try reader.skip(tag)
-        if wanted.oneofIndex >= 0, isSet,
-          fields.contains(where: { $0.oneofIndex == wanted.oneofIndex && UInt32(bitPattern: $0.number) == tag.number })
-        {
+        if isSet, replaces(tag, wanted, fields) {
           isSet = false
-          parts.removeAll()
+          body(nil)
         }
       }
     }
+  }
+
+  /// Whether a tag is of a sibling in the field's oneof.
+  private static func replaces(_ tag: WireTag, _ wanted: Field, _ fields: [Field]) -> Bool {
+    wanted.oneofIndex >= 0
+      && fields.contains { $0.oneofIndex == wanted.oneofIndex && UInt32(bitPattern: $0.number) == tag.number }
   }
 
   /// The parts of a top-level field that holds a message, in their order: together they are its bytes. None when it is
@@ -105,9 +98,7 @@ enum WireSearch {
       let content = try payload(&reader, tag)
       if tag.number == UInt32(bitPattern: wanted.number) {
         if tag.type == wireType(of: wanted.kind) { parts.append(content) }
-      } else if !parts.isEmpty, wanted.oneofIndex >= 0,
-        fields.contains(where: { $0.oneofIndex == wanted.oneofIndex && UInt32(bitPattern: $0.number) == tag.number })
-      {
+      } else if !parts.isEmpty, replaces(tag, wanted, fields) {
         parts.removeAll()
       }
     }
