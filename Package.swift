@@ -111,6 +111,9 @@ let package = Package(
     library("Configuration", ["Diagnostics", "CYAML"]),
     library("Compression", ["Bytes", "HTTPModel", "CZlib", "CBrotli", "CZstd"]),
     library("Policies"),
+    library(
+      "Migration",
+      ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration"]),
     library("Metrics"),
     library("TransportSecurity", ["Bytes", "COpenSSL"]),
 
@@ -120,7 +123,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Metrics", "EventLoops", "TransportSecurity",
+        "Configuration", "Compression", "Policies", "Migration", "Metrics", "EventLoops", "TransportSecurity",
       ]),
     .executableTarget(
       name: "turnout",
@@ -166,6 +169,12 @@ let package = Package(
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
     tests("Compression", ["Bytes"]),
     tests("Policies", ["RandomnessTestSupport"]),
+    tests(
+      "Migration",
+      [
+        "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration",
+        "RandomnessTestSupport", "TranslationTestSupport",
+      ]),
     tests("Metrics"),
     support("TransportSecurity", ["COpenSSL"]),
     tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
