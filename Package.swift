@@ -102,6 +102,7 @@ let package = Package(
     parser("Bytes"),
     .target(name: "HTTPModel", dependencies: ["Bytes"], swiftSettings: strictRules + countedByHand),
     library("Diagnostics"),
+    parser("ProxyProtocol", ["Bytes"]),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
     parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
     parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
@@ -122,8 +123,8 @@ let package = Package(
     library(
       "Gateway",
       [
-        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Migration", "Metrics", "EventLoops", "TransportSecurity",
+        "Bytes", "HTTPModel", "Diagnostics", "ProxyProtocol", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC",
+        "REST", "Configuration", "Compression", "Policies", "Migration", "Metrics", "EventLoops", "TransportSecurity",
       ]),
     .executableTarget(
       name: "turnout",
@@ -137,6 +138,7 @@ let package = Package(
     tests("Bytes"),
     tests("HTTPModel", ["Bytes"]),
     tests("Diagnostics"),
+    tests("ProxyProtocol", ["Bytes", "RandomnessTestSupport"]),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport", "RandomnessTestSupport"]),
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
@@ -185,7 +187,7 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
         "TransportSecurity", "COpenSSL", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
-        "TransportSecurityTestSupport",
+        "TransportSecurityTestSupport", "RandomnessTestSupport",
       ]),
     tests(
       "turnout",

@@ -21,7 +21,8 @@ enum Sections {
       upstream.known, upstreamTLS.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
-      apiKey.known, rateLimit.known, cors.known, limits.known, timeouts.known,
+      apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, routeLimits.known, limits.known,
+      timeouts.known,
     ]
   }
 }
@@ -32,7 +33,8 @@ enum RootKey: String, SectionKey {
 }
 
 enum ListenerKey: String, SectionKey {
-  case address, tls
+  case address, tls, trusted, forwarded
+  case proxyProtocol = "proxy_protocol"
 }
 
 enum ListenerTLSKey: String, SectionKey {

@@ -25,7 +25,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
 
   let worker: Worker
   let gauge: Gauge
-  let remoteAddress: SocketAddress
+  let origin: ConnectionOrigin
+  var caller: ConnectionOrigin? { origin }
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
   var slot = -1
@@ -81,7 +82,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   ) {
     worker = start.worker
     gauge = start.gauges.http1
-    remoteAddress = start.remoteAddress
+    origin = start.origin
     coveredNames = start.coveredNames
     let now = worker.loop.now
     openedAt = start.openedAt

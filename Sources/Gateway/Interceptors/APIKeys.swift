@@ -21,7 +21,9 @@ struct APIKeys: Interceptor {
     if let parameter { presented = QueryParameter.take(parameter, from: call.head) }
     if let header, let key = takeHeader(header, from: call.head.fields) { presented = key }
     guard let presented else { return .refuse(refusal("an API key is needed")) }
-    return keys.contains(presented.span) ? .proceed : .refuse(refusal("the API key is not valid"))
+    guard keys.contains(presented.span) else { return .refuse(refusal("the API key is not valid")) }
+    call.apiKeyHash = presented.hashValue
+    return .proceed
   }
 
   private func takeHeader(_ name: [UInt8], from fields: FieldBlock) -> [UInt8]? {

@@ -20,6 +20,7 @@ final class Snapshot: Sendable {
   /// Index of the upstream for what no route matches.
   let fallback: Int?
   let security: GatewaySecurity
+  private let listeners: [SocketAddressConfiguration: ListenerPlan]
   /// Run on calls that no route has.
   let interceptors: [any Interceptor]
   /// Renders error details where there is no route.
@@ -39,6 +40,8 @@ final class Snapshot: Sendable {
     answersPreflights = routes.contains(where: \.answersPreflights)
     self.fallback = fallback
     self.security = security
+    listeners = Dictionary(
+      configuration.listeners.map { ($0.address, ListenerPlan($0)) }, uniquingKeysWith: { first, _ in first })
     self.interceptors = interceptors
     self.errorCodec = errorCodec
     var limits = HeadLimits()
@@ -46,5 +49,10 @@ final class Snapshot: Sendable {
     limits.maximumFields = configuration.limits.fields
     limits.maximumTarget = configuration.limits.target
     headLimits = limits
+  }
+
+  /// How the connections of a listener are taken; one that is not in the configuration any more trusts nobody.
+  func listener(_ address: SocketAddressConfiguration) -> ListenerPlan {
+    listeners[address] ?? ListenerPlan(ListenerConfiguration(address: address))
   }
 }
