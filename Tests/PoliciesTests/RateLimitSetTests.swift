@@ -168,7 +168,8 @@ import Testing
 
   @Test func threadsNeverExceedIt() {
     let limiter = ConcurrencyLimiter(limit: 3)
-    let (running, worst) = (Atomic(0), Atomic(0))
+    let running = Atomic(0)
+    let worst = Atomic(0)
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
       for _ in 0..<2000 where limiter.enter(9) {
         let now = running.add(1, ordering: .sequentiallyConsistent).newValue
