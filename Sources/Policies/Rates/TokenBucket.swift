@@ -54,7 +54,7 @@ package struct TokenBucket: Sendable, Equatable {
   /// How full the bucket is.
   package func standing(at now: UInt64, _ rate: Rate) -> RateStanding {
     let fullIn = fullAt > now ? fullAt - now : 0
-    return RateStanding(remaining: rate.left(fullIn: fullIn, part: fullIn == 0 ? 0 : part), fullIn: fullIn)
+    return RateStanding(remaining: rate.left(fullIn: fullIn, part: fullAt < now ? 0 : part), fullIn: fullIn)
   }
 }
 
