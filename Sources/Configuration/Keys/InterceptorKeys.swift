@@ -5,7 +5,7 @@ extension Sections {
     "an interceptor",
     hints: Dictionary(
       uniqueKeysWithValues: [
-        "jwt", "retry", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
+        "retry", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
         "ip_filter",
       ].map { name in
         (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
@@ -36,6 +36,7 @@ enum InterceptorKey: String, SectionKey {
   case rateLimit = "rate_limit"
   case concurrency
   case cors
+  case jwt
 }
 
 enum AccessLogKey: String, SectionKey {

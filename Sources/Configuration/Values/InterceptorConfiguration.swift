@@ -7,6 +7,7 @@ package enum InterceptorConfiguration: Sendable, Equatable {
   case rateLimit(RateLimitConfiguration)
   case concurrency(ConcurrencyConfiguration)
   case cors(CORSConfiguration)
+  case jwt(JWTConfiguration)
 }
 
 /// `access_log:`

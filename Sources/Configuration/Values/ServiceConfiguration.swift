@@ -171,6 +171,8 @@ package struct RouteSettings: Sendable {
   package var limits = Limits()
   /// What a call counts for in rate limits (Default: 1).
   package var rateLimitCost = 1
+  /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
+  package var isPublic = false
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
   package var compression = true
 

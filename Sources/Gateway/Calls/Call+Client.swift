@@ -11,7 +11,4 @@ extension Call {
     guard let origin = client?.caller else { return }
     forwardedAddress = ForwardedFields.rewrite(head, from: origin, worker)
   }
-
-  /// The value of a claim of the caller's token; nil without it.
-  func claim(named name: String) -> String? { nil }
 }

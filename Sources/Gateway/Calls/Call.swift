@@ -91,6 +91,9 @@ final class Call {
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
 
+  /// Who calls, once an interceptor has found out.
+  var identity: VerifiedToken?
+
   // How it went, for interceptors, metrics and logs.
   var sentHead = false
   var status = 0
@@ -143,6 +146,8 @@ final class Call {
   var buffersRequest: Bool { state == .gathering }
   /// Whether its caller may send messages whenever there is one, so that no rate is asked of the body.
   var mayPause: Bool { route?.plan.type.isClientStreaming ?? false }
+  /// Whether `turnout explain` wants to know what would become of it.
+  var isExplained: Bool { onRequest != nil }
 
   /// For the head that is sent upstream: what is left of the deadline, at least 1.
   var millisecondsLeft: Int? {
@@ -162,6 +167,7 @@ final class Call {
 
   func begin() {
     readForwarded()
+    plans.snapshot.identityFields?.remove(from: head.fields)
     setDeadline()
     proceed()
   }

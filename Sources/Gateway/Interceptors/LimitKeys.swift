@@ -47,7 +47,7 @@ struct LimitKeys: Sendable {
         value.withUnsafeBytes { hasher.combine(bytes: $0) }
       }
     case .claim(let name):
-      guard let value = call.claim(named: name) else { return combineAddress(of: call, &hasher) }
+      guard let value = call.claim(name) else { return combineAddress(of: call, &hasher) }
       hasher.combine(true)
       hasher.combine(value)
     case .apiKey:

@@ -95,8 +95,8 @@ final class RunningGateway: Sendable {
     SnapshotCompiler.compile(
       configuration, stages: shared.stages, tickets: shared.tickets,
       builder: InterceptorBuilder(
-        limits: shared.rateLimiters, concurrency: shared.concurrency, accessLogs: shared.accessLogs),
-      generation: generation,
+        limits: shared.rateLimiters, concurrency: shared.concurrency, accessLogs: shared.accessLogs,
+        keySets: shared.keySets), generation: generation,
       interceptors: more)
   }
 
