@@ -97,7 +97,7 @@ extension InterceptorConfiguration {
   package var isAuthentication: Bool {
     switch self {
     case .apiKey, .jwt: true
-    case .accessLog, .requestID, .headers, .rateLimit, .cors: false
+    case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .cors: false
     }
   }
 
@@ -105,7 +105,7 @@ extension InterceptorConfiguration {
   package var identityHeaders: [String] {
     switch self {
     case .jwt(let jwt): jwt.forward.map(\.header)
-    case .accessLog, .requestID, .headers, .apiKey, .rateLimit, .cors: []
+    case .accessLog, .requestID, .headers, .apiKey, .rateLimit, .concurrency, .cors: []
     }
   }
 }
