@@ -51,6 +51,17 @@ package enum HeaderList {
     return value.count
   }
 
+  /// Whether the list has this element, in any case.
+  package static func contains(_ element: StaticString, in value: Span<UInt8>) -> Bool {
+    var start = 0
+    while start < value.count {
+      let end = end(of: value, from: start, separator: UInt8(ascii: ","))
+      if ASCII.equalIgnoringCase(trimmed(value.extracting(start..<end)), element) { return true }
+      start = end &+ 1
+    }
+    return false
+  }
+
   /// Without the blanks around it.
   @_lifetime(copy text)
   package static func trimmed(_ text: Span<UInt8>) -> Span<UInt8> {

@@ -81,6 +81,7 @@ import Testing
         let defaults = CORSConfiguration()
         #expect((cors.methods, cors.headers) == (defaults.methods, defaults.headers))
         #expect((cors.credentials, cors.maxAge) == (defaults.credentials, defaults.maxAge))
+        #expect((cors.preset, cors.privateNetwork) == (defaults.preset, defaults.privateNetwork))
       }
     }
     guard case .rateLimit(let own)? = service.interceptors.first else { throw Missing() }

@@ -73,6 +73,7 @@ enum ConcurrencyKey: String, SectionKey {
 }
 
 enum CORSKey: String, SectionKey {
-  case origins, methods, headers, expose, credentials
+  case preset, origins, methods, headers, expose, credentials
+  case privateNetwork = "private_network"
   case maxAge = "max_age"
 }

@@ -22,7 +22,7 @@ enum Sections {
       method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
-      keySet.known, routeLimits.known, limits.known, timeouts.known,
+      keySet.known, routeLimits.known, compression.known, limits.known, timeouts.known,
     ]
   }
 }

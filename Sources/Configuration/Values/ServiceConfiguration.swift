@@ -173,8 +173,7 @@ package struct RouteSettings: Sendable {
   package var rateLimitCost = 1
   /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
   package var isPublic = false
-  /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
-  package var compression = true
+  package var compression = CompressionConfiguration()
 
   package init(stagePosition: SourcePosition) { self.stagePosition = stagePosition }
 }

@@ -80,6 +80,8 @@ final class Call {
   /// The codec that the caller reads: that of its request.
   var replyCodec = MessageCodec.proto
   var tap: ReplyTap?
+  /// Of an answer that passes and is compressed on its way.
+  var passingCompressor: PassingCompressor?
 
   // Raw bodies on their way through.
   /// Whether the request's body follows the beginning of its message.
@@ -106,6 +108,8 @@ final class Call {
   var sentBytes = 0
 
   // What limits keep of it.
+  /// Bytes of an answer that passes, as its upstream sent them; counted where there is a limit.
+  var passedBytes = 0
   /// Of the key that `api_key` let through.
   var apiKeyHash: Int?
   /// For the answer of a limit that tells how it stands.
