@@ -23,6 +23,7 @@ final class Worker {
   private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
@@ -70,7 +71,8 @@ final class Worker {
         used.insert(identity)
         members.append(self.endpoint(identity, endpoint, upstream, security))
       }
-      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index))
+      let local = upstream.isGateway ? LocalServices(self, snapshot) : nil
+      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index, local: local))
     }
     for (identity, pool) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
@@ -78,6 +80,7 @@ final class Worker {
       pool.closeIdle()
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+    updateHealthWatches()
   }
 
   private func endpoint(
@@ -193,6 +196,7 @@ final class Worker {
     for pool in endpoints.values { pool.closeIdle() }
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
+    updateHealthWatches()
     drainTimer.schedule(after: time)
     endIfDrained()
   }

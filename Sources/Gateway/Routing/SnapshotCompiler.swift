@@ -55,7 +55,10 @@ struct SnapshotCompiler {
     var compiler = SnapshotCompiler(configuration, stages, builder, generation, interceptors, security)
     let (sources, faults) = SchemaFiles.read(configuration.schema)
     compiler.diagnostics = securityFaults + faults
-    let (schema, schemaFaults) = SchemaLoader.load(sources)
+    let answered = configuration.services.compactMap(\.answerer)
+    let (schema, schemaFaults) = SchemaLoader.load(
+      sources, services: configuration.services.map(\.service.name),
+      keepsFiles: answered.contains(where: \.isReflection))
     compiler.diagnostics += schemaFaults
     guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
     let snapshot = compiler.build(schema)
@@ -75,7 +78,8 @@ struct SnapshotCompiler {
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      security: security, interceptors: interceptors + more, errorCodec: codec(.standard, schema))
+      security: security, interceptors: interceptors + more, errorCodec: codec(.standard, schema),
+      descriptors: schema.files)
   }
 
   private mutating func build(
