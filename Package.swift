@@ -109,7 +109,9 @@ let package = Package(
     parser("RPC", ["Bytes", "HTTPModel"]),
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
+    library("JSONValues", ["Bytes", "RPC"]),
     library("Compression", ["Bytes", "HTTPModel", "CZlib", "CBrotli", "CZstd"]),
+    parser("Tokens", ["Bytes", "RPC", "JSONValues", "COpenSSL"]),
     library("Policies"),
     library(
       "Migration",
@@ -123,7 +125,8 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Migration", "Metrics", "EventLoops", "TransportSecurity",
+        "Configuration", "JSONValues", "Compression", "Policies", "Migration", "Metrics", "EventLoops",
+        "TransportSecurity",
       ]),
     .executableTarget(
       name: "turnout",
@@ -167,7 +170,9 @@ let package = Package(
         "Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport", "TranslationTestSupport",
       ]),
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
+    tests("JSONValues", ["RPC"]),
     tests("Compression", ["Bytes"]),
+    tests("Tokens", ["Bytes", "JSONValues", "RandomnessTestSupport"], excluding: ["Fixtures"]),
     tests("Policies", ["RandomnessTestSupport"]),
     tests(
       "Migration",

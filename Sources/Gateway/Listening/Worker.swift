@@ -24,6 +24,7 @@ final class Worker {
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
   var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
+  private(set) lazy var internalClient = InternalClient(worker: self)
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
@@ -81,6 +82,7 @@ final class Worker {
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     updateHealthWatches()
+    internalClient.adopted()
   }
 
   private func endpoint(
@@ -194,6 +196,7 @@ final class Worker {
     acceptors = [:]
     isDraining = true
     for pool in endpoints.values { pool.closeIdle() }
+    internalClient.closeIdle()
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
     updateHealthWatches()
@@ -212,6 +215,7 @@ final class Worker {
   /// Closes what copies still wait for: when the loop has stopped nobody counts their answers.
   func closeUpstreams() {
     for shadow in shadows.values { shadow.cancel() }
+    internalClient.close()
     for pool in endpoints.values { pool.closeIdle() }
   }
 
