@@ -36,7 +36,7 @@ def early_answer(data):
             while b"0\r\n\r\n" not in connection.unread:
                 if not connection.more():
                     return
-            connection.unread = b""
+            connection.unread = connection.unread.split(b"0\r\n\r\n", 1)[1]
 
     return RawUpstream(handle)
 
