@@ -12,19 +12,11 @@ from support.raw_upstream import RawUpstream
 STREAM = [("Content-Type", "application/connect+proto"), ("Connect-Timeout-Ms", "400")]
 
 
-def begin(wire, fields, target=f"/{SERVICE}/Tell"):
+def begin(wire, fields, target):
     """Sends the head of a request with a chunked body, and no more of it."""
     lines = [f"POST {target} HTTP/1.1", "Host: gateway.test", "Transfer-Encoding: chunked"]
     lines += [f"{name}: {value}" for name, value in fields]
     wire.send("\r\n".join(lines).encode() + b"\r\n\r\n")
-
-
-def test_a_deadline_before_the_answer_says_that_the_connection_ends(echo):
-    with echo("connect", "connect").gateway.connect() as wire:
-        begin(wire, STREAM)
-        answer = wire.answer()
-        assert b"deadline_exceeded" in answer.body and answer.closes
-        assert wire.is_closed()
 
 
 def early_answer(data):
@@ -52,18 +44,35 @@ def early(start, configuration):
 
 
 @pytest.fixture
-def begun(start, echo_schema):
-    """A gateway before a Connect service whose streams begin at once and never end."""
-    upstream = early_answer(
-        b"HTTP/1.1 200 OK\r\nContent-Type: application/connect+proto\r\nTransfer-Encoding: chunked\r\n\r\n"
-        b"5\r\n\0\0\0\0\0\r\n")
-    yield start({
-        "listeners": [{"address": "127.0.0.1:0"}], "admin": {"address": "127.0.0.1:0"}, "workers": 1,
-        "schema": [{"descriptor_set": str(echo_schema.descriptors)}],
-        "upstreams": {"echo": {"protocol": "connect", "endpoints": [upstream.url]}},
-        "services": {SERVICE: {"rpc": "echo", "stage": "rpc"}},
-    })
-    upstream.close()
+def before(start, echo_schema):
+    """Starts a gateway before a Connect service that answers each head with these bytes, and no more."""
+    upstreams = []
+
+    def make(data):
+        upstreams.append(early_answer(data))
+        return start({
+            "listeners": [{"address": "127.0.0.1:0"}], "admin": {"address": "127.0.0.1:0"}, "workers": 1,
+            "schema": [{"descriptor_set": str(echo_schema.descriptors)}],
+            "upstreams": {"echo": {"protocol": "connect", "endpoints": [upstreams[-1].url]}},
+            "services": {SERVICE: {"rpc": "echo", "stage": "rpc"}},
+        })
+
+    yield make
+    for upstream in upstreams:
+        upstream.close()
+
+
+BEGUN = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/connect+proto\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"5\r\n\0\0\0\0\0\r\n")
+
+
+def test_a_deadline_before_the_answer_says_that_the_connection_ends(before):
+    with before(b"").connect() as wire:
+        begin(wire, STREAM, f"/{SERVICE}/Tell")
+        answer = wire.answer()
+        assert b"deadline_exceeded" in answer.body and answer.closes
+        assert wire.is_closed()
 
 
 @pytest.mark.parametrize("rest", [b"0\r\n\r\n", b"8000\r\n" + b"x" * 0x8000 + b"\r\n0\r\n\r\n"], ids=["end", "32 KiB"])
@@ -71,9 +80,9 @@ def begun(start, echo_schema):
     (STREAM, b"deadline_exceeded"),
     ([("Content-Type", "application/grpc-web+proto"), ("Grpc-Timeout", "400m")], b"grpc-status: 4"),
 ], ids=["passed", "relayed"])
-def test_the_next_request_after_an_early_end(begun, fields, end, rest):
+def test_the_next_request_after_an_early_end(before, fields, end, rest):
     """The answer had begun and could say nothing: the rest of the body is read, and the connection goes on."""
-    with begun.connect() as wire:
+    with before(BEGUN).connect() as wire:
         begin(wire, fields, f"/{SERVICE}/Hear")
         wire.send(b"5\r\n\0\0\0\0\0\r\n")
         answer = wire.answer()
