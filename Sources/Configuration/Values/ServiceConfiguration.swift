@@ -165,6 +165,8 @@ package struct RouteSettings: Sendable {
   package var canary: Canary?
   /// Nil: nobody chooses the side for a call.
   package var override: Override?
+  /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
+  package var isPublic = false
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
   package var compression = true
 

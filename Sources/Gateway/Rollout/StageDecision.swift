@@ -115,5 +115,5 @@ extension Call: CanaryCaller {
 
   var addressBits: (high: UInt64, low: UInt64)? { remoteAddress?.bits }
 
-  func claim(named name: String) -> String? { nil }
+  func claim(named name: String) -> String? { claim(name) }
 }
