@@ -32,7 +32,7 @@ extension RootReader {
   }
 
   private func refuseBackends(_ map: MappingReader<RouteKey>) {
-    for key in [RouteKey.rest, .rpc, .stage, .shadow] where map[key] != nil {
+    for key in [RouteKey.rest, .rpc, .stage, .shadow, .canary] where map[key] != nil {
       context.error(
         map.keyPosition(key), "\(quoted(key.rawValue)) chooses a backend, and the gateway answers itself",
         cure: "leave it out, or leave `answer` out")

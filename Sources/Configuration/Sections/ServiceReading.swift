@@ -37,7 +37,7 @@ extension RootReader {
     let isReadable = apply(map, to: &settings)
     stages.add(
       method: entry.key, at: entry.keyPosition, settings,
-      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil,
+      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil || map[.canary] != nil,
       isReadable: isReadable && isServiceReadable)
     var result = MethodConfiguration(
       method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
@@ -74,7 +74,7 @@ extension RootReader {
     }
     if let node = map[.stage] {
       settings.stagePosition = node.position
-      if let stage: RouteSettings.Stage = context.word(node, "a stage", notYet: ["canary"]) {
+      if let stage: RouteSettings.Stage = context.word(node, "a stage") {
         settings.stage = stage
       } else {
         isReadable = false
@@ -101,6 +101,8 @@ extension RootReader {
       context.read(shadow[.sample], into: &settings.shadow.sample) { context.share($0) }
       context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }
     }
+    if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
+    context.read(map[.override], into: &settings.override) { sideOverride($0) }
     return isReadable
   }
 
