@@ -107,6 +107,7 @@ final class RunningGateway: Sendable {
       shared.accessLogs.report()
     }
     publishStages(snapshot)
+    shared.stages.onChange { [log = shared.log] in log.write($0) }
     // Before the workers: a taken port must not leave a gateway behind that serves half.
     let servers = try openServers(snapshot.configuration)
     state.withLock { $0.servers = servers }

@@ -1,6 +1,7 @@
 import Configuration
 import HTTP1
 import ProtoJSON
+import ProtobufSchema
 
 /// Everything that a request needs to know of the configuration, compiled: immutable, published whole.
 ///
@@ -31,12 +32,15 @@ final class Snapshot: Sendable {
   /// Renders error details where there is no route.
   let errorCodec: JSONCodec
   let headLimits: HeadLimits
+  /// What reflection hands out; nil where the gateway does not answer it.
+  let descriptors: DescriptorFiles?
+  /// The services that have routes, sorted.
+  let serviceNames: [String]
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
     security: GatewaySecurity, interceptors: [any Interceptor], credentials: [OutgoingCredentials?],
-    resources: [any RefreshedResource],
-    errorCodec: JSONCodec
+    resources: [any RefreshedResource], errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -57,5 +61,9 @@ final class Snapshot: Sendable {
     limits.maximumFields = configuration.limits.fields
     limits.maximumTarget = configuration.limits.target
     headLimits = limits
+    self.descriptors = descriptors
+    serviceNames = Set(routes.map(\.service)).sorted()
   }
+
+  func hasService(_ name: String) -> Bool { serviceNames.contains(name) }
 }
