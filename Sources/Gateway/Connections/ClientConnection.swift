@@ -31,6 +31,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   var caller: ConnectionOrigin? { origin }
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
+  /// By the client's certificate; nil without one.
+  let identity: ClientIdentity?
   var slot = -1
   var transport: Transport?
   var registration: Registration?
@@ -88,6 +90,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
     gauge = start.gauges.http1
     origin = start.origin
     coveredNames = start.coveredNames
+    identity = start.identity
     let now = worker.loop.now
     openedAt = start.openedAt
     lastProgress = now
