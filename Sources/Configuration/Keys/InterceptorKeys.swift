@@ -5,7 +5,7 @@ extension Sections {
     "an interceptor",
     hints: Dictionary(
       uniqueKeysWithValues: [
-        "retry", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
+        "retry", "tracing", "basic_auth", "circuit_breaker", "cache",
         "ip_filter",
       ].map { name in
         (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
@@ -15,7 +15,7 @@ extension Sections {
   static let headers = Section<HeadersKey>("the headers", hints: headerHints)
   static let headerChanges = Section<HeaderChangesKey>("the changes of headers")
   static let apiKey = Section<APIKeyKey>(
-    "an API key check", hints: ["file": .misplaced("write `keys: \"${file:PATH}\"`, one key a line")])
+    "an API key check", hints: ["file": .misplaced("write `keys_file: PATH`, with the SHA-256 of a key on each line")])
   static let rateLimit = Section<RateLimitKey>(
     "a rate limit", hints: ["cost": .misplaced("write `rate_limit_cost` of a service or a method")])
   static let furtherLimit = Section<RateLimitKey>("one of several limits", keys: RateLimitKey.ofLimit)
@@ -37,6 +37,8 @@ enum InterceptorKey: String, SectionKey {
   case concurrency
   case cors
   case jwt
+  case externalAuth = "external_auth"
+  case clientCertificate = "client_certificate"
 }
 
 enum AccessLogKey: String, SectionKey {
@@ -56,7 +58,8 @@ enum HeaderChangesKey: String, SectionKey {
 }
 
 enum APIKeyKey: String, SectionKey {
-  case keys, header, query
+  case keys, header, query, forward
+  case keysFile = "keys_file"
 }
 
 enum RateLimitKey: String, SectionKey {

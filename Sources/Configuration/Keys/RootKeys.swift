@@ -18,11 +18,14 @@ enum Sections {
   package static var all: [KnownSection] {
     [
       root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
-      upstream.known, upstreamTLS.known, service.known,
-      method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
+      upstream.known, upstreamTLS.known, credentials.known, staticCredentials.known, fileCredentials.known,
+      oauth2.known, service.known,
+      method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
+      canaryCondition.known, override.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
-      keySet.known, routeLimits.known, compression.known, limits.known, timeouts.known,
+      keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, compression.known, limits.known,
+      timeouts.known,
     ]
   }
 }
@@ -64,7 +67,7 @@ enum SchemaKey: String, SectionKey {
 }
 
 enum UpstreamKey: String, SectionKey {
-  case `protocol`, codec, endpoints, http, headers, tls
+  case `protocol`, codec, endpoints, http, headers, tls, credentials
   case connectTimeout = "connect_timeout"
   case maxIdleConnections = "max_idle_connections"
   case maxConnections = "max_connections"

@@ -17,7 +17,9 @@ extension RootReader {
     }
     let scheme = text.value[..<colon].lowercased()
     let rest = String(text.value[colon...].dropFirst(3))
-    guard HeaderName.isToken(scheme), !scheme.contains("*"), !rest.isEmpty else { return fault("is not an origin", form) }
+    guard HeaderName.isToken(scheme), !scheme.contains("*"), !rest.isEmpty else {
+      return fault("is not an origin", form)
+    }
     if rest.contains(where: { "/?#".contains($0) }) {
       return fault("has more than scheme, host and port", "leave out what follows, a `/` too")
     }

@@ -35,7 +35,8 @@ struct CORS: Interceptor {
     methods = Self.list(configuration.methods)
     headers = Self.list((isConnect ? Self.protocolHeaders : ["Content-Type"]) + configuration.headers)
     exposed = Self.list(
-      (isConnect ? Self.protocolExposed : []) + configuration.expose.flatMap { $0 == "*" ? [$0] : [$0, "Trailer-\($0)"] })
+      (isConnect ? Self.protocolExposed : [])
+        + configuration.expose.flatMap { $0 == "*" ? [$0] : [$0, "Trailer-\($0)"] })
     maximumAge = "\(configuration.maxAge.components.seconds)"
   }
 
