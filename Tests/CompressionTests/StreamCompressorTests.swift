@@ -26,7 +26,8 @@ import Testing
       state = state &* 1_664_525 &+ 1_013_904_223
       return UInt8(ascii: "a") + UInt8(state >> 24) % 20
     }
-    var (output, made) = (ByteBuffer(), [UInt8]())
+    var output = ByteBuffer()
+    var made: [UInt8] = []
     var at = 0
     for size in [0, 1, 7, 1000, 64 << 10, 150_000, 300_000] {
       let piece = Array(text[at..<min(text.count, at + size)])

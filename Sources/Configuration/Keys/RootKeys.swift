@@ -24,7 +24,8 @@ enum Sections {
       canaryCondition.known, override.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
-      keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, compression.known, limits.known,
+      keySet.known, externalAuth.known, tracing.known, traceExporter.known, otlp.known, clientCertificate.known,
+      routeLimits.known, compression.known, limits.known,
       timeouts.known,
     ]
   }

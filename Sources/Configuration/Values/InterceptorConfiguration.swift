@@ -6,6 +6,7 @@ package enum InterceptorConfiguration: Sendable, Equatable {
   case apiKey(APIKeyConfiguration)
   case rateLimit(RateLimitConfiguration)
   case concurrency(ConcurrencyConfiguration)
+  case tracing(TracingConfiguration)
   case cors(CORSConfiguration)
   case jwt(JWTConfiguration)
   case externalAuth(ExternalAuthConfiguration)

@@ -107,6 +107,9 @@ final class Call {
   var receivedBytes = 0
   var sentBytes = 0
 
+  /// Nil: nobody traces it.
+  var trace: CallTrace?
+
   // What limits keep of it.
   /// Bytes of an answer that passes, as its upstream sent them; counted where there is a limit.
   var passedBytes = 0

@@ -46,6 +46,7 @@ final class InterceptorBuilder {
       case .rateLimit(let settings):
         result.append(RateLimit(settings, limiters: settings.limits.map { limiter($0, scope) }))
       case .concurrency(let settings): result.append(Concurrency(settings, limiter: limiter(settings, scope)))
+      case .tracing(let settings): if let plan = plan(settings) { result.append(TraceInterceptor(plan)) }
       case .cors(let settings): result.append(CORS(settings))
       case .clientCertificate(let settings): result.append(ClientCertificates(settings))
       case .externalAuth(let settings):
@@ -70,6 +71,14 @@ final class InterceptorBuilder {
       keySource(issuer.keys).map { JWTPlan.Issuer(name: issuer.issuer, check: TokenCheck(issuer), keys: $0) }
     }
     return issuers.count == settings.issuers.count ? JWTPlan(settings, issuers) : nil
+  }
+
+  /// Nil, and a fault, when the collector cannot be asked.
+  private func plan(_ settings: TracingConfiguration) -> TracingPlan? {
+    guard let exporter = settings.exporter else { return TracingPlan(settings, nil) }
+    let (origin, more) = InternalOrigin.make(exporter.endpoint, for: .traces)
+    diagnostics += more
+    return origin.map { TracingPlan(settings, $0) }
   }
 
   private func apiKeys(_ settings: APIKeyConfiguration) -> APIKeys? {

@@ -6,6 +6,7 @@ import HTTP2
 import Metrics
 import Policies
 import Synchronization
+import Tracing
 import TransportSecurity
 
 /// One event loop and all that lives on it: connections, upstream pools, shadows. Nothing of it is touched from
@@ -37,6 +38,8 @@ final class Worker {
   let answer = Answer()
   private let accessLog = AccessLogBatch()
   var requestIDs = RequestIDSource()
+  var traceIDs = TraceIDSource()
+  var traceExporters: [TraceExporter] = []
   /// For values that are put together; nobody keeps it.
   var scratch = ByteBuffer()
   let http2 = HTTP2Workspace()
@@ -100,6 +103,7 @@ final class Worker {
     locals = [:]
     updateHealthWatches()
     internalClient.adopted()
+    traceExporters.removeAll(where: \.isIdle)
     if refreshesResources { refreshers.follow(snapshot.resources) }
   }
 
@@ -270,8 +274,11 @@ final class Worker {
     for pool in endpoints.values { pool.closeIdle() }
   }
 
+  /// An exporter has given its last spans away.
+  func tracesSent() { endIfDrained() }
+
   private func endIfDrained() {
-    guard isDraining, freeSlots.count == connections.count, handshakes.isEmpty else { return }
+    guard isDraining, freeSlots.count == connections.count, handshakes.isEmpty, finishTraces() else { return }
     drainTimer.cancel()
     accessLog.flush()
     loop.stop()
