@@ -53,16 +53,18 @@ import Testing
     // At least the letters themselves have left.
     #expect(first.count >= event.count / 2)
     try compressor.compress(Span(), .end, into: &output)
-    #expect(output.count < 16)
-    #expect(try Self.plain(first + Self.taken(&output), coding) == event)
+    let rest = Self.taken(&output)
+    #expect(rest.count < 16)
+    #expect(try Self.plain(first + rest, coding) == event)
   }
 
   @Test(arguments: codings) func nothingIsAWholeToo(coding: ContentCoding) throws {
     let compressor = try #require(StreamCompressor(coding))
     var output = ByteBuffer()
     try compressor.compress(Span(), .end, into: &output)
-    #expect(!output.isEmpty)
-    #expect(try Self.plain(Self.taken(&output), coding) == [])
+    let made = Self.taken(&output)
+    #expect(!made.isEmpty)
+    #expect(try Self.plain(made, coding) == [])
   }
 
   @Test func identityNeedsNone() { #expect(StreamCompressor(.identity) == nil) }
