@@ -2,7 +2,8 @@
 # Brings a Debian 12 machine with a Swift toolchain to where Turnout builds; only what is missing is installed.
 #
 #   ./deploy/setup.sh            what the build needs
-#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, haproxy, nginx, promtool, a Python environment in .venv-tests
+#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, haproxy, nginx, promtool, a Python environment in
+#                                .venv-tests
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,7 +17,7 @@ with_tests=false
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
-usage() { sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 for argument in "$@"; do
   case $argument in
@@ -25,7 +26,7 @@ for argument in "$@"; do
     *) usage >&2; exit 2 ;;
   esac
 done
-if $with_tests; then packages+=(curl haproxy nginx-light nghttp2-client openssl prometheus python3 python3-venv); fi
+if $with_tests; then packages+=(curl haproxy nginx nghttp2-client openssl prometheus python3 python3-venv); fi
 
 as_root() {
   if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi
@@ -47,7 +48,7 @@ apt() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"
 }
 
-# Debian starts a service when its package comes; of prometheus only promtool is wanted.
+# Debian starts a service when its package comes; only the programs are wanted.
 policy=/usr/sbin/policy-rc.d
 made_policy=false
 forbid_services() {
@@ -61,23 +62,25 @@ allow_services() {
 }
 
 install_packages() {
-  local missing=() package had_prometheus=true
+  local missing=() package services=() service
   for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
   if [[ ${#missing[@]} -eq 0 ]]; then
     say "all packages are there"
     return
   fi
   command -v apt-get >/dev/null || fail "apt-get is not here; install the counterparts of: ${missing[*]}"
-  is_installed prometheus || had_prometheus=false
+  for service in haproxy nginx prometheus; do is_installed "$service" || services+=("$service"); done
   say "installing ${missing[*]}"
   twice apt update
   trap allow_services EXIT
   forbid_services
   twice apt install --no-install-recommends --yes "${missing[@]}"
   allow_services
-  if ! $had_prometheus && is_installed prometheus && [[ -d /run/systemd/system ]]; then
-    as_root systemctl --quiet disable --now prometheus.service
-  fi
+  for service in "${services[@]}"; do
+    if is_installed "$service" && [[ -d /run/systemd/system ]]; then
+      as_root systemctl --quiet disable --now "$service.service"
+    fi
+  done
 }
 
 check_swift() {
