@@ -237,6 +237,17 @@ def test_each_issuer_has_its_own_keys_and_files_are_read_anew(start, configurati
     wait_until(lambda: status(gateway, own) == 401, what="the new keys")
 
 
+def test_a_claim_decides_who_is_in_a_canary(start, configuration, rest, rpc, key, server):
+    canary = {"stage": "canary", "canary": {"percent": "50%", "sticky_by": "claim:sub"}}
+    gateway = start(guarded(configuration, jwt(server, forward={"sub": "x-user-id"}), methods={"GetBook": canary}))
+    users = [f"user{number}" for number in range(40)]
+    for user in users * 2:
+        assert status(gateway, bearer(key.token(sub=user))) == 200
+    sides = [[request["x-user-id"] for request in rest.requests], [call.headers["x-user-id"] for call in rpc.calls]]
+    assert sorted(sides[0] + sides[1]) == sorted(users * 2)
+    assert not set(sides[0]) & set(sides[1]) and all(len(side) >= 20 for side in sides)
+
+
 def test_a_public_route_that_checks_callers_is_a_fault(tmp_path, configuration, server):
     setup = configuration(methods={"GetBook": {"public": True, "interceptors": [jwt(server)]}})
     file = tmp_path / "turnout.yaml"

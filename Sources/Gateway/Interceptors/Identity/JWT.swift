@@ -58,7 +58,10 @@ struct JWT: AuthenticatingInterceptor {
         throw TokenFault(.issuer, "the token is of an issuer that is not known")
       }
       guard let keys = issuer.keys.current(at: call.worker.loop.now) else {
-        if call.isExplained { return .proceed }
+        if call.isExplained {
+          call.omissions.append("jwt: the token was not checked, because the keys would have to be fetched")
+          return .proceed
+        }
         return mayWait && wait(for: issuer, token, call, memory, pause: .zero) ? .wait : .refuse(unavailable(call))
       }
       do throws(TokenFault) {
