@@ -111,7 +111,7 @@ struct JWT: AuthenticatingInterceptor {
 
   /// The caller learns nothing about why (RFC 6750 section 3.1); the log does.
   private func invalid(_ call: Call, _ fault: TokenFault) -> RPCError {
-    refusal(call, "\(fault.kind)", fault.reason, "the token is not valid", " error=\"invalid_token\"")
+    refusal(call, fault.kind.rawValue, fault.reason, "the token is not valid", " error=\"invalid_token\"")
   }
 
   private func unavailable(_ call: Call) -> RPCError {
