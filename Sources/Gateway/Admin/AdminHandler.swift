@@ -6,7 +6,7 @@ import RPC
 /// Answers the requests of the admin endpoint, or of a read-only probes listener.
 ///
 /// Errors are `{"error": "…"}`. Changing verbs are guarded by ``AdminGuard``. On an address that is not loopback the
-/// reads that show routes or numbers need the token too; health never does.
+/// reads that show routes or numbers need the token too; health and the empty page never do.
 package struct AdminHandler: Sendable {
   /// What is served.
   package enum Role: Sendable, Equatable {
@@ -17,6 +17,7 @@ package struct AdminHandler: Sendable {
   }
 
   private enum Resource {
+    case page
     case health
     case readiness
     case metrics
@@ -26,7 +27,7 @@ package struct AdminHandler: Sendable {
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .health, .readiness, .metrics, .routes: [.get, .head]
+      case .page, .health, .readiness, .metrics, .routes: [.get, .head]
       case .stage: [.put]
       case .reload: [.post]
       }
@@ -62,6 +63,7 @@ package struct AdminHandler: Sendable {
     }
     guard case .admin = role else { return nil }
     switch path {
+    case "/": return .page
     case "/routes": return .routes
     case "/reload": return .reload
     default: return Self.procedure(inStagePath: path).map { .stage(procedure: $0) }
@@ -89,7 +91,8 @@ package struct AdminHandler: Sendable {
     guard case .admin(let token) = role else { return nil }
     let rules = AdminGuard(token: token)
     switch resource {
-    case .health, .readiness: return nil
+    // The page shows nothing by itself.
+    case .page, .health, .readiness: return nil
     case .metrics, .routes: return rules.refusalOfRead(request)
     case .stage, .reload: return rules.refusalOfChange(request)
     }
@@ -97,6 +100,7 @@ package struct AdminHandler: Sendable {
 
   private func answer(_ resource: Resource, _ request: LocalRequest) -> LocalResponse {
     switch resource {
+    case .page: return MigrationPage.response
     case .health: return .text("ok\n")
     case .readiness: return control.isReady ? .text("ready\n") : .text("not ready\n", status: 503)
     case .metrics:

@@ -8,6 +8,7 @@ final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
   let rateLimiters = RateLimiterRegistry()
+  let callers = CallerRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()

@@ -10,7 +10,8 @@ extension RunningGateway: ControlPlane {
   var isReady: Bool { !isDraining }
 
   func routes() -> [UInt8] {
-    JSONValue.object([.init("routes", .array(snapshot.routes.map { routeJSON($0) }))]).bytes
+    let counts = callCounts()
+    return JSONValue.object([.init("routes", .array(snapshot.routes.map { routeJSON($0, counts) }))]).bytes
   }
 
   func reload() -> ReloadOutcome { reload(because: "POST /reload") }
@@ -39,14 +40,14 @@ extension RunningGateway: ControlPlane {
     route.stage.stage = wanted
     let why = reason.isEmpty ? "" : ": \(reason)"
     shared.log.write(.info, "stage of \(procedure) set from \(before.rawValue) to \(wanted.rawValue)\(why)")
-    return .success(routeJSON(route).bytes)
+    return .success(routeJSON(route, callCounts()).bytes)
   }
 
-  private func routeJSON(_ route: Route) -> JSONValue {
+  private func routeJSON(_ route: Route, _ counts: [String: CallCounts]) -> JSONValue {
     let bindings = zip(route.bindings, route.templates).map { binding, template in
       JSONValue.object([.init("method", .string(binding.httpMethod)), .init("path", .string(template))])
     }
-    let counts = calls(of: route)
+    let counts = counts[route.name] ?? CallCounts()
     let faces: JSONValue = [
       "rest": .array(bindings), "rpc": .string(route.settings.prefix + route.procedure),
     ]
@@ -64,6 +65,7 @@ extension RunningGateway: ControlPlane {
       .init("faces", faces),
       .init("backends", backends),
       .init("calls", calls),
+      .init("callers", callersJSON(of: route)),
     ]
     if !route.settings.hosts.isEmpty {
       members.append(.init("hosts", .array(route.settings.hosts.map { .string($0) })))
@@ -71,15 +73,22 @@ extension RunningGateway: ControlPlane {
     return .object(members)
   }
 
-  /// Ended calls by answering side, read from the metrics.
-  private func calls(of route: Route) -> (rest: UInt64, rpc: UInt64, none: UInt64) {
-    var counts: (rest: UInt64, rpc: UInt64, none: UInt64) = (0, 0, 0)
-    for (labels, counter) in shared.metrics.requests.sorted
-    where labels.count > 4 && labels[1] == route.service && labels[2] == route.method {
+  /// Ended calls by answering side.
+  private struct CallCounts {
+    var rest: UInt64 = 0
+    var rpc: UInt64 = 0
+    var none: UInt64 = 0
+  }
+
+  /// The calls of every route by its name, read from the metrics in one pass.
+  private func callCounts() -> [String: CallCounts] {
+    var counts: [String: CallCounts] = [:]
+    for (labels, counter) in shared.metrics.requests.sorted where labels.count > 4 {
+      let name = "\(labels[1])/\(labels[2])"
       switch labels[4] {
-      case "rest": counts.rest += counter.value
-      case "rpc": counts.rpc += counter.value
-      default: counts.none += counter.value
+      case "rest": counts[name, default: CallCounts()].rest += counter.value
+      case "rpc": counts[name, default: CallCounts()].rpc += counter.value
+      default: counts[name, default: CallCounts()].none += counter.value
       }
     }
     return counts

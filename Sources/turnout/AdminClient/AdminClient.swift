@@ -14,29 +14,35 @@ struct AdminClient {
     var reason: String
   }
 
-  /// Bytes of an answer's body; a route's JSON has a few hundred.
-  private static let maximumBody = 1 << 20
+  /// Bytes of an answer's body; the JSON of one route has some thousands.
+  private static let maximumBody = 64 << 20
   /// Seconds for the whole exchange.
   private static let patience = 10
 
   let endpoint: AdminURL
   let token: String?
 
-  func put(_ path: String, body: [UInt8]) throws(Failure) -> Answer {
+  func get(_ path: String) throws(Failure) -> Answer { try exchange(.get, path, nil) }
+
+  func put(_ path: String, body: [UInt8]) throws(Failure) -> Answer { try exchange(.put, path, body) }
+
+  private func exchange(_ method: HTTPMethod, _ path: String, _ body: [UInt8]?) throws(Failure) -> Answer {
     let connection = try BlockingConnection.open(to: endpoint, seconds: Self.patience)
     var request = ByteBuffer()
     let fields = FieldBlock()
-    fields.append(.contentType, "application/json" as StaticString)
+    if body != nil { fields.append(.contentType, "application/json" as StaticString) }
     if let token { fields.append(.authorization, "Bearer \(token)") }
     HeadWriter.request(
-      method: .put, target: Array(path.utf8).span, authority: Array(endpoint.authority.utf8).span, fields: fields,
-      framing: .length(body.count), closing: true, into: &request)
-    request.append(body)
+      method: method, target: Array(path.utf8).span, authority: Array(endpoint.authority.utf8).span, fields: fields,
+      framing: body.map { .length($0.count) } ?? .none, closing: true, into: &request)
+    if let body { request.append(body) }
     try connection.send(request)
-    return try receive(from: connection)
+    return try receive(from: connection, answering: method)
   }
 
-  private func receive(from connection: borrowing BlockingConnection) throws(Failure) -> Answer {
+  private func receive(
+    from connection: borrowing BlockingConnection, answering method: HTTPMethod
+  ) throws(Failure) -> Answer {
     var input = ByteBuffer()
     let head = ResponseHead()
     do {
@@ -46,7 +52,7 @@ struct AdminClient {
           guard try connection.receive(into: &input) else { throw Failure(reason: "closed before it answered") }
         }
       } while head.isInformational
-      var reader = BodyReader(framing: try MessageFraming.ofResponse(head, to: .put), limits: HeadLimits())
+      var reader = BodyReader(framing: try MessageFraming.ofResponse(head, to: method), limits: HeadLimits())
       return Answer(status: head.status, body: try body(&reader, &input, connection))
     } catch let error as HTTP1Error {
       throw Failure(reason: "no HTTP answer: \(error.reason)")

@@ -36,6 +36,14 @@ extension Command {
     case .routes: self = .routes(config: try scanner.configuration(), asJSON: scanner.has("--json"))
     case .explain: self = .explain(try ExplainArguments(scanner))
     case .stage: self = .stage(try StageArguments(scanner))
+    case .status:
+      _ = try scanner.operands()
+      self = .status(
+        StatusArguments(
+          admin: try AdminURL(scanner), isJSON: scanner.has("--json"), isWatching: scanner.has("--watch")))
+    case .report:
+      _ = try scanner.operands()
+      self = .report(admin: try AdminURL(scanner))
     case .demo:
       _ = try scanner.operands()
       self = .demo
@@ -61,6 +69,9 @@ extension CommandName {
     case .routes: [.init(name: "--config"), .init(name: "--json", takesValue: false)]
     case .explain: [.init(name: "--config"), .init(name: "-H", mayRepeat: true), .init(name: "--data")]
     case .stage: [.init(name: "--percent"), .init(name: "--reason"), .init(name: "--admin")]
+    case .status:
+      [.init(name: "--admin"), .init(name: "--json", takesValue: false), .init(name: "--watch", takesValue: false)]
+    case .report: [.init(name: "--admin")]
     case .demo, .help: []
     }
   }
@@ -93,6 +104,20 @@ extension ExplainArguments {
   }
 }
 
+extension AdminURL {
+  /// That of `--admin`.
+  fileprivate init(_ scanner: ArgumentScanner) throws(UsageError) {
+    guard let url = scanner.value("--admin") else {
+      self = .standard
+      return
+    }
+    guard let admin = AdminURL(url) else {
+      throw scanner.error("--admin \"\(url)\" is not an admin URL; write it like \(AdminURL.standard.text)")
+    }
+    self = admin
+  }
+}
+
 extension StageArguments {
   /// In the order of a migration.
   static let stages = ["rest", "shadow", "canary", "rpc"]
@@ -108,11 +133,7 @@ extension StageArguments {
       procedure: try Self.procedure(operands[0], scanner),
       change: StageChange(
         stage: stage, percent: try Self.percent(scanner), reason: scanner.value("--reason") ?? ""))
-    guard let url = scanner.value("--admin") else { return }
-    guard let admin = AdminURL(url) else {
-      throw scanner.error("--admin \"\(url)\" is not an admin URL; write it like \(AdminURL.standard.text)")
-    }
-    self.admin = admin
+    admin = try AdminURL(scanner)
   }
 
   private static func procedure(_ text: String, _ scanner: ArgumentScanner) throws(UsageError) -> String {

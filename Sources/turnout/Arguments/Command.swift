@@ -7,6 +7,8 @@ enum Command: Sendable, Equatable {
   case routes(config: String, asJSON: Bool)
   case explain(ExplainArguments)
   case stage(StageArguments)
+  case status(StatusArguments)
+  case report(admin: AdminURL)
   case demo
   /// Nil: the overview.
   case help(CommandName?)
@@ -19,6 +21,8 @@ enum CommandName: String, Sendable, CaseIterable {
   case routes
   case explain
   case stage
+  case status
+  case report
   case demo
   case help
 }
@@ -41,6 +45,14 @@ struct StageArguments: Sendable, Equatable {
   var procedure: String
   var change: StageChange
   var admin = AdminURL.standard
+}
+
+struct StatusArguments: Sendable, Equatable {
+  var admin = AdminURL.standard
+  /// The answer of the admin endpoint as it is.
+  var isJSON = false
+  /// Again and again until it is ended.
+  var isWatching = false
 }
 
 /// Wrong usage: exit code 2.

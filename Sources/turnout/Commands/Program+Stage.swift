@@ -1,30 +1,16 @@
 import Gateway
-import HTTPModel
 
 extension Program {
   func stage(_ arguments: StageArguments) -> ExitCode {
-    let token = environment("TURNOUT_ADMIN_TOKEN").flatMap { $0.isEmpty ? nil : $0 }
-    if let token, !FieldSyntax.isValue(Array(token.utf8).span) {
-      return report(.other("TURNOUT_ADMIN_TOKEN holds bytes that no header may carry"))
-    }
-    let client = AdminClient(endpoint: arguments.admin, token: token)
-    do {
-      let answer = try client.put("/routes/\(arguments.procedure)/stage", body: arguments.change.json.bytes)
-      guard answer.status == 200 else { return report(.other(Self.reason(of: answer))) }
+    do throws(ProgramError) {
+      let client = try adminClient(arguments.admin)
+      _ = try client.answer("/routes/\(arguments.procedure)/stage", putting: arguments.change.json.bytes)
     } catch {
-      return report(.other("no answer from the admin endpoint \(arguments.admin.text): \(error.reason)"))
+      return report(.other(error.message))
     }
     let share = arguments.change.percent.map { " at \(Self.decimal($0))%" } ?? ""
     console.out("\(arguments.procedure): \(arguments.change.stage)\(share)\n")
     return .done
-  }
-
-  /// The endpoint's own words, else the status alone: whoever answers at that port may not be Turnout.
-  private static func reason(of answer: AdminClient.Answer) -> String {
-    guard let message = (try? JSONValue(parsing: answer.body))?["error"]?.text else {
-      return "the admin endpoint answered \(answer.status)"
-    }
-    return "\(message.map { $0.isNewline ? " " : String($0) }.joined()) (status \(answer.status))"
   }
 
   /// `10` and not `10.0`.
