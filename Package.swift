@@ -64,6 +64,7 @@ let fuzzers: [Target] = [
   fuzzer("HTTP1", "HTTP1TestSupport", words: nil),
   fuzzer("HTTP2", "HTTP2TestSupport", words: nil),
   fuzzer("RPC", "RPCTestSupport", words: nil),
+  fuzzer("Tokens", "TokensTestSupport", words: nil),
   fuzzer("JSON", "TranslationTestSupport"),
   fuzzer("Wire", "TranslationTestSupport"),
   fuzzer("Templates", "TranslationTestSupport"),
@@ -126,8 +127,8 @@ let package = Package(
       "Gateway", resources: [.embedInCode("Admin/Page")],
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "JSONValues", "Compression", "Policies", "Migration", "Metrics", "EventLoops",
-        "TransportSecurity",
+        "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
+        "EventLoops", "TransportSecurity",
       ]),
     .executableTarget(
       name: "turnout",
@@ -173,7 +174,9 @@ let package = Package(
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
     tests("JSONValues", ["RPC"]),
     tests("Compression", ["Bytes"]),
-    tests("Tokens", ["Bytes", "JSONValues", "RandomnessTestSupport"], excluding: ["Fixtures"]),
+    support("Tokens", ["Bytes", "JSONValues", "Tokens"]),
+    tests(
+      "Tokens", ["Bytes", "JSONValues", "RandomnessTestSupport", "TokensTestSupport"], excluding: ["Fixtures"]),
     tests("Policies", ["RandomnessTestSupport"]),
     tests(
       "Migration",
@@ -190,7 +193,7 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
-        "TransportSecurity", "COpenSSL", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
+        "Migration", "TransportSecurity", "COpenSSL", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
         "TransportSecurityTestSupport",
       ]),
     tests(

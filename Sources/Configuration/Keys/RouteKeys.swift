@@ -1,6 +1,6 @@
 extension Sections {
   private static let routeHints: [String: KeyHint] = [
-    "canary": .notYet("a route is in stage `rest`, `shadow` or `rpc` as a whole"),
+    "percent": .misplaced("write it under `canary:`"), "sticky_by": .misplaced("write it under `canary:`"),
     "guard": .notYet("watch the metrics and set the stage with `turnout stage`"),
   ]
 
@@ -22,7 +22,8 @@ extension Sections {
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream
+  case stream, canary, override
+  case isPublic = "public"
   case stripPrefix = "strip_prefix"
   case bodyTypes = "body_types"
   case successStatus = "success_status"

@@ -18,6 +18,7 @@ final class GatewayMetrics: Sendable {
   let duration: HistogramFamily
   let upstreamDuration: HistogramFamily
   let shadows: CounterFamily
+  let decisions: CounterFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
   let rateLimited: CounterFamily
@@ -31,6 +32,7 @@ final class GatewayMetrics: Sendable {
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
   let internalRequests: CounterFamily
+  let authRefused: CounterFamily
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
@@ -51,6 +53,10 @@ final class GatewayMetrics: Sendable {
     shadows = registry.counter(
       "turnout_shadow_total", help: "Copies to the other backend, by how they ended.",
       labels: ["service", "method", "outcome"])
+    decisions = registry.counter(
+      "turnout_stage_decisions_total",
+      help: "Ended calls whose side was chosen one by one, by side and by what chose it: share, rule or override.",
+      labels: ["service", "method", "side", "reason"])
     reloads = registry.counter(
       "turnout_config_reloads_total", help: "Reloads of the configuration, by outcome.", labels: ["outcome"])
     unknownFields = registry.counter(
@@ -86,6 +92,9 @@ final class GatewayMetrics: Sendable {
     internalRequests = registry.counter(
       "turnout_internal_requests_total", help: "Requests of the gateway's own, by what for and how they ended.",
       labels: ["purpose", "outcome"])
+    authRefused = registry.counter(
+      "turnout_auth_refused_total", help: "Calls that were refused for who makes them, by interceptor and reason.",
+      labels: ["interceptor", "reason"])
     slowClients = registry.counter(
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])
@@ -113,6 +122,12 @@ final class GatewayMetrics: Sendable {
 
   func shadow(_ route: Route, _ outcome: ShadowOutcome, shard: Int) {
     shadows.child([route.service, route.method, outcome.rawValue]).add(1, shard: shard)
+  }
+
+  /// Nil for a call whose stage has one side only.
+  func decisions(_ route: Route, _ decision: StageDecision) -> Counter? {
+    guard decision.reason != .stage else { return nil }
+    return decisions.child([route.service, route.method, decision.side.label, decision.reason.label])
   }
 
   func unknownField(_ route: Route, _ path: String, shard: Int) {

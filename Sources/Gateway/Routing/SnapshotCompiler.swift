@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Migration
 import Policies
 import ProtoJSON
 import ProtobufSchema
@@ -75,14 +76,17 @@ struct SnapshotCompiler {
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      security: security, interceptors: interceptors + more, errorCodec: codec(.standard, schema))
+      security: security, interceptors: interceptors + more, resources: builder.resources,
+      errorCodec: codec(.standard, schema))
   }
 
   private mutating func build(
     _ configured: [InterceptorConfiguration], scope: String, _ position: SourcePosition
   ) -> [any Interceptor] {
     do throws(SystemError) {
-      return try builder.build(configured, scope: scope)
+      let built = try builder.build(configured, scope: scope)
+      diagnostics += builder.takeDiagnostics()
+      return built
     } catch {
       report(position, "the access log cannot be opened: \(error)")
       return []
@@ -138,9 +142,17 @@ struct SnapshotCompiler {
     let settings = service.settings
     let needsREST = settings.stage != .rpc && settings.rest == nil
     let needsRPC = settings.stage != .rest && settings.rpc == nil
-    guard needsREST || needsRPC else { return }
+    let needsShare = settings.stage == .canary && settings.canary?.percent == nil
+    guard needsREST || needsRPC || needsShare else { return }
     let unlisted = type.methods.map(\.name).filter { name in !service.methods.contains { $0.method.name == name } }
     guard !unlisted.isEmpty else { return }
+    if needsShare {
+      report(
+        settings.stagePosition,
+        "\(type.fullName): stage `canary` of \(listed(unlisted)) has no share of the callers",
+        cure: "write `canary: { percent: 1% }`")
+    }
+    guard needsREST || needsRPC else { return }
     let (side, kind) = needsREST ? ("rest", "rest") : ("rpc", "connect")
     report(
       settings.stagePosition,
@@ -183,12 +195,14 @@ struct SnapshotCompiler {
     if settings.stage != .rpc {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
-    let chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
+    var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
+    if settings.isPublic { chain.removeAll { $0 is any AuthenticatingInterceptor } }
+    let canary = canaryPlan(settings, of: type)
     routes.append(
       Route(
         index: index, service: type.fullName, type: method, settings: settings,
-        stage: stages.cell(for: procedure, configured: settings.stage),
-        restUpstream: settings.rest.flatMap { upstreamIndex($0) },
+        stage: stages.cell(for: procedure, configured: StageSetting(settings)),
+        canary: canary, restUpstream: settings.rest.flatMap { upstreamIndex($0) },
         rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
         codec: standard, profileCodec: profile, interceptors: chain))
   }
@@ -204,6 +218,15 @@ struct SnapshotCompiler {
         settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",
         cure: "declare idempotency_level = NO_SIDE_EFFECTS if it has none")
     }
+  }
+
+  /// Routes of a service choose the same callers unless their salts say otherwise: who writes on the new side reads there.
+  private mutating func canaryPlan(_ settings: RouteSettings, of type: ServiceType) -> CanaryPlan {
+    let canary = settings.canary ?? RouteSettings.Canary()
+    var faults: [Diagnostic] = []
+    let rules = CanaryRules(canary.rules, faults: &faults)
+    for fault in faults where !diagnostics.contains(fault) { diagnostics.append(fault) }
+    return CanaryPlan(rules: rules, keys: StickyKeys(canary, salt: type.fullName))
   }
 
   private mutating func compile(

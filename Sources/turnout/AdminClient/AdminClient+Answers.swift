@@ -15,12 +15,14 @@ extension Program {
 extension AdminClient {
   /// The body of a good answer.
   ///
-  /// - Parameter body: of a PUT; nil: it is a GET.
+  /// - Parameter body: JSON; nil: there is none.
   /// - Throws: why there is none, in one line.
-  func answer(_ path: String, putting body: [UInt8]? = nil) throws(ProgramError) -> [UInt8] {
+  func answer(
+    _ method: HTTPMethod, _ path: String, body: [UInt8]? = nil
+  ) throws(ProgramError) -> [UInt8] {
     let answer: Answer
     do {
-      answer = if let body { try put(path, body: body) } else { try get(path) }
+      answer = try send(method, path, body: body)
     } catch {
       throw ProgramError("no answer from the admin endpoint \(endpoint.text): \(error.reason)")
     }

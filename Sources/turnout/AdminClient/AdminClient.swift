@@ -22,11 +22,8 @@ struct AdminClient {
   let endpoint: AdminURL
   let token: String?
 
-  func get(_ path: String) throws(Failure) -> Answer { try exchange(.get, path, nil) }
-
-  func put(_ path: String, body: [UInt8]) throws(Failure) -> Answer { try exchange(.put, path, body) }
-
-  private func exchange(_ method: HTTPMethod, _ path: String, _ body: [UInt8]?) throws(Failure) -> Answer {
+  /// - Parameter body: JSON; nil: there is none.
+  func send(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil) throws(Failure) -> Answer {
     let connection = try BlockingConnection.open(to: endpoint, seconds: Self.patience)
     var request = ByteBuffer()
     let fields = FieldBlock()
@@ -37,11 +34,11 @@ struct AdminClient {
       framing: body.map { .length($0.count) } ?? .none, closing: true, into: &request)
     if let body { request.append(body) }
     try connection.send(request)
-    return try receive(from: connection, answering: method)
+    return try receive(from: connection, to: method)
   }
 
   private func receive(
-    from connection: borrowing BlockingConnection, answering method: HTTPMethod
+    from connection: borrowing BlockingConnection, to method: HTTPMethod
   ) throws(Failure) -> Answer {
     var input = ByteBuffer()
     let head = ResponseHead()

@@ -7,6 +7,8 @@ enum Command: Sendable, Equatable {
   case routes(config: String, asJSON: Bool)
   case explain(ExplainArguments)
   case stage(StageArguments)
+  case clearStage(ClearArguments)
+  case hold(HoldArguments)
   case status(StatusArguments)
   case report(admin: AdminURL)
   case demo
@@ -21,6 +23,7 @@ enum CommandName: String, Sendable, CaseIterable {
   case routes
   case explain
   case stage
+  case hold
   case status
   case report
   case demo
@@ -53,6 +56,21 @@ struct StatusArguments: Sendable, Equatable {
   var isJSON = false
   /// Again and again until it is ended.
   var isWatching = false
+}
+
+/// `turnout stage PROCEDURE --clear`
+struct ClearArguments: Sendable, Equatable {
+  /// `pkg.Service/Method`.
+  var procedure: String
+  var reason = ""
+  var admin = AdminURL.standard
+}
+
+struct HoldArguments: Sendable, Equatable {
+  /// `pkg.Service/Method`.
+  var procedure: String
+  var change: HoldChange
+  var admin = AdminURL.standard
 }
 
 /// Wrong usage: exit code 2.

@@ -1,15 +1,40 @@
 import Gateway
+import HTTPModel
+import JSONValues
 
 extension Program {
   func stage(_ arguments: StageArguments) -> ExitCode {
+    let share = arguments.change.percent.map { " at \(Self.decimal($0))%" } ?? ""
+    return send(
+      .put, "\(arguments.procedure)/stage", arguments.change.json, to: arguments.admin,
+      said: "\(arguments.procedure): \(arguments.change.stage)\(share)")
+  }
+
+  func clearStage(_ arguments: ClearArguments) -> ExitCode {
+    let reason = arguments.reason.isEmpty ? [] : [JSONValue.Member("reason", .string(arguments.reason))]
+    return send(
+      .delete, "\(arguments.procedure)/stage", .object(reason), to: arguments.admin,
+      said: "\(arguments.procedure): as the file says")
+  }
+
+  func hold(_ arguments: HoldArguments) -> ExitCode {
+    send(
+      .put, "\(arguments.procedure)/hold", arguments.change.json, to: arguments.admin,
+      said: "\(arguments.procedure): \(arguments.change.isHeld ? "the ramp is held" : "the ramp goes on")")
+  }
+
+  /// Changes something of a route.
+  ///
+  /// - Parameter said: what is printed when it is done.
+  private func send(
+    _ method: HTTPMethod, _ path: String, _ body: JSONValue, to admin: AdminURL, said: String
+  ) -> ExitCode {
     do throws(ProgramError) {
-      let client = try adminClient(arguments.admin)
-      _ = try client.answer("/routes/\(arguments.procedure)/stage", putting: arguments.change.json.bytes)
+      _ = try adminClient(admin).answer(method, "/routes/\(path)", body: body.bytes)
     } catch {
       return report(.other(error.message))
     }
-    let share = arguments.change.percent.map { " at \(Self.decimal($0))%" } ?? ""
-    console.out("\(arguments.procedure): \(arguments.change.stage)\(share)\n")
+    console.out("\(said)\n")
     return .done
   }
 

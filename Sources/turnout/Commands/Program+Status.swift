@@ -25,7 +25,7 @@ extension Program {
   func report(_ admin: AdminURL) -> ExitCode {
     do throws(ProgramError) {
       let client = try adminClient(admin)
-      console.out(MarkdownReport.text(of: try Self.status(in: try client.answer("/routes"), of: admin)))
+      console.out(MarkdownReport.text(of: try Self.status(in: try client.answer(.get, "/routes"), of: admin)))
       return .done
     } catch {
       return report(.other(error.message))
@@ -33,7 +33,7 @@ extension Program {
   }
 
   private func show(_ client: AdminClient, _ arguments: StatusArguments) throws(ProgramError) {
-    let answer = try client.answer("/routes")
+    let answer = try client.answer(.get, "/routes")
     if arguments.isJSON {
       console.out(String(decoding: answer, as: UTF8.self) + "\n")
       return

@@ -1,15 +1,14 @@
 import Bytes
 import EventLoops
-import JSONValues
 import Migration
 
-extension RunningGateway {
+extension RouteJSON {
   /// Callers of one face that are told.
   private static let mostCallers = 20
 
   /// Who calls each face of a route, most calls first: `{"rest": [{"agent", "version", "requests", "last_seen"}], "rpc":
   /// […], "calls": {"rest": N, "rpc": N}}`. The calls are all of the face's, since the start.
-  func callersJSON(of route: Route) -> JSONValue {
+  var callers: JSONValue {
     let tables = shared.callers.tables(of: route.name)
     return [
       "rest": Self.json(CallerTable.merged(tables.map(\.rest), most: Self.mostCallers)),
