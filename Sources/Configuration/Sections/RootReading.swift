@@ -31,7 +31,7 @@ struct RootReader {
     context.read(map[.via], into: &configuration.via) { context.boolean($0) }
     context.read(map[.log], into: &configuration.log) { context.word($0, "a log format") }
     if let node = map[.callers] { configuration.callers = callers(node) }
-    if !configuration.services.isEmpty, map[.schema] == nil, !context.isIncomplete {
+    if configuration.services.contains(where: { $0.answerer == nil }), map[.schema] == nil, !context.isIncomplete {
       context.error(
         map.keyPosition(.services), "services are given without a `schema`",
         cure: "name a descriptor set or `.proto` files under `schema:`")
@@ -97,7 +97,7 @@ struct RootReader {
       context.error(node.position, "the token has a blank or a character beyond ASCII", cure: "use visible ASCII")
       return nil
     }
-    context.keep(secret: text.value)
+    context.keep(secret: text.value, writtenAt: text.isSecret ? nil : text.position)
     return text.value
   }
 }

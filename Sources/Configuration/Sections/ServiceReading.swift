@@ -6,6 +6,11 @@ extension RootReader {
       guard let map = MappingReader(entry.value, Sections.service, context) else { continue }
       var settings = RouteSettings(stagePosition: entry.keyPosition)
       let isReadable = apply(map, to: &settings)
+      let (answerer, isAnswerReadable) = gatewayService(entry, map)
+      if answerer != nil {
+        settings.rpc = Reference(name: UpstreamConfiguration.gatewayName, position: entry.keyPosition)
+        settings.stage = .rpc
+      }
       let own = map[.interceptors].map { interceptors($0, after: configuration.interceptors) } ?? []
       check(own, of: entry.key, isPublic: settings.isPublic, map)
       var stages = StageChecks(service: entry.key, settings: settings, isReadable: isReadable)
@@ -14,10 +19,11 @@ extension RootReader {
         let outer = configuration.interceptors + own
         if let read = self.method(method, of: settings, isReadable, outer, &stages) { methods.append(read) }
       }
-      stages.run(context)
+      if answerer == nil, isAnswerReadable { stages.run(context) }
       var service = ServiceConfiguration(
         service: Reference(name: entry.key, position: entry.keyPosition), settings: settings, methods: methods)
       service.interceptors = own
+      service.answerer = answerer
       configuration.services.append(service)
     }
   }

@@ -9,6 +9,8 @@ package struct ServiceConfiguration: Sendable {
   package var methods: [MethodConfiguration]
   /// Of the service's own; they come after those of all routes.
   package var interceptors: [InterceptorConfiguration] = []
+  /// Set where the gateway answers itself (`answer: gateway`).
+  package var answerer: GatewayService?
 
   package init(service: Reference, settings: RouteSettings, methods: [MethodConfiguration]) {
     self.service = service

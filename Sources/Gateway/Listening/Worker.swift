@@ -23,6 +23,7 @@ final class Worker {
   private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
   /// Calls and attempts that wait for something that is fetched.
   var resourceWaits = ResourceWaits()
@@ -82,15 +83,20 @@ final class Worker {
         used.insert(identity)
         members.append(self.endpoint(identity, endpoint, upstream, security))
       }
-      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index))
+      let local = upstream.isGateway ? LocalServices(self, snapshot) : nil
+      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index, local: local))
     }
     for (identity, pool) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
       pool.isRetired = true
       pool.closeIdle()
     }
+    for (pool, credentials) in zip(pools, snapshot.credentials) {
+      pool.credentials = credentials.map { PoolCredentials($0, worker: self) }
+    }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     locals = [:]
+    updateHealthWatches()
     internalClient.adopted()
     if refreshesResources { refreshers.follow(snapshot.resources) }
   }
@@ -222,6 +228,7 @@ final class Worker {
     internalClient.closeIdle()
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
+    updateHealthWatches()
     drainTimer.schedule(after: time)
     endIfDrained()
   }

@@ -98,10 +98,10 @@ extension Worker {
   /// The names as operators read them. What an interceptor put there from a secret is not shown.
   private static func caller(
     _ name: Span<UInt8>, _ version: Span<UInt8>, _ configuration: GatewayConfiguration
-  ) -> Caller {
-    let caller = Caller(agent: text(name), version: text(version))
+  ) -> CallerName {
+    let caller = CallerName(agent: text(name), version: text(version))
     let isSecret = configuration.holdsSecret(caller.agent) || configuration.holdsSecret(caller.version)
-    return isSecret ? Caller(agent: "", version: "") : caller
+    return isSecret ? CallerName(agent: "", version: "") : caller
   }
 
   /// Visible ASCII; any other byte is a question mark.

@@ -1,6 +1,7 @@
 import Configuration
 import HTTP1
 import ProtoJSON
+import ProtobufSchema
 
 /// Everything that a request needs to know of the configuration, compiled: immutable, published whole.
 ///
@@ -15,6 +16,8 @@ final class Snapshot: Sendable {
   let upstreams: [UpstreamConfiguration]
   /// What each upstream's requests get or lose, by the same index.
   let upstreamHeaders: [HeaderChanges?]
+  /// How the gateway proves who it is, by the same index; nil: it does not.
+  let credentials: [OutgoingCredentials?]
   /// Whether a route answers preflights, so that they are looked for.
   let answersPreflights: Bool
   /// Index of the upstream for what no route matches.
@@ -29,11 +32,15 @@ final class Snapshot: Sendable {
   /// Renders error details where there is no route.
   let errorCodec: JSONCodec
   let headLimits: HeadLimits
+  /// What reflection hands out; nil where the gateway does not answer it.
+  let descriptors: DescriptorFiles?
+  /// The services that have routes, sorted.
+  let serviceNames: [String]
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    security: GatewaySecurity, interceptors: [any Interceptor], resources: [any RefreshedResource],
-    errorCodec: JSONCodec
+    security: GatewaySecurity, interceptors: [any Interceptor], credentials: [OutgoingCredentials?],
+    resources: [any RefreshedResource], errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -45,6 +52,7 @@ final class Snapshot: Sendable {
     self.fallback = fallback
     self.security = security
     self.interceptors = interceptors
+    self.credentials = credentials
     self.resources = resources
     identityFields = IdentityFields(configuration)
     self.errorCodec = errorCodec
@@ -53,5 +61,9 @@ final class Snapshot: Sendable {
     limits.maximumFields = configuration.limits.fields
     limits.maximumTarget = configuration.limits.target
     headLimits = limits
+    self.descriptors = descriptors
+    serviceNames = Set(routes.map(\.service)).sorted()
   }
+
+  func hasService(_ name: String) -> Bool { serviceNames.contains(name) }
 }

@@ -1,5 +1,5 @@
 /// Which program called, as operators read it.
-package struct Caller: Hashable, Sendable {
+package struct CallerName: Hashable, Sendable {
   /// The name of the product; empty when the caller did not say.
   package var agent: String
   /// Empty when the caller did not say.
@@ -13,13 +13,13 @@ package struct Caller: Hashable, Sendable {
 
 /// How often one caller was seen, and when last.
 package struct CallerCount: Equatable, Sendable {
-  package var caller: Caller
+  package var caller: CallerName
   /// Calls that are certainly its own: where the table was full before it came, some of its own are missing.
   package var requests: UInt64
   /// Seconds since 1970.
   package var lastSeen: Int64
 
-  package init(caller: Caller, requests: UInt64, lastSeen: Int64) {
+  package init(caller: CallerName, requests: UInt64, lastSeen: Int64) {
     self.caller = caller
     self.requests = requests
     self.lastSeen = lastSeen
@@ -35,7 +35,7 @@ package struct CallerTable: Sendable {
   package static let capacity = 64
 
   private struct Entry {
-    var caller: Caller
+    var caller: CallerName
     var count: UInt64
     /// Of the count, what may belong to who had this place before.
     var error: UInt64
@@ -56,7 +56,7 @@ package struct CallerTable: Sendable {
   ///   - key: a hash of who called, the same for the same caller.
   ///   - seconds: since 1970.
   ///   - caller: asked for when the caller is not known yet.
-  package mutating func record(_ key: UInt64, at seconds: Int64, _ caller: () -> Caller) {
+  package mutating func record(_ key: UInt64, at seconds: Int64, _ caller: () -> CallerName) {
     total &+= 1
     for index in keys.indices where keys[index] == key {
       entries[index].count &+= 1
@@ -82,7 +82,7 @@ package struct CallerTable: Sendable {
 
   /// Several tables as one: most calls first, then by name.
   package static func merged(_ tables: [CallerTable], most: Int) -> [CallerCount] {
-    var sums: [Caller: CallerCount] = [:]
+    var sums: [CallerName: CallerCount] = [:]
     for count in tables.flatMap(\.counts) {
       sums[count.caller, default: CallerCount(caller: count.caller, requests: 0, lastSeen: 0)].add(count)
     }

@@ -1,5 +1,6 @@
 import Gateway
 import Glibc
+import HTTPModel
 import JSONValues
 
 extension Program {

@@ -105,6 +105,7 @@ class Browser:
             self.answers[session] = answers
             page.call("Fetch.enable", patterns=[{"urlPattern": "*/routes*"}])
         page.call("Page.navigate", url=url)
+        page.until(f"location.href === {json.dumps(url)} && document.readyState === 'complete'")
         return page
 
     def stop(self):

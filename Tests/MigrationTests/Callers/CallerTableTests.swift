@@ -3,7 +3,7 @@ import RandomnessTestSupport
 import Testing
 
 @Suite struct CallerTableTests {
-  private func caller(_ number: Int) -> Caller { Caller(agent: "app\(number)", version: "1.\(number)") }
+  private func caller(_ number: Int) -> CallerName { CallerName(agent: "app\(number)", version: "1.\(number)") }
 
   private func record(_ number: Int, _ table: inout CallerTable, at seconds: Int64 = 0) {
     table.record(UInt64(number), at: seconds) { caller(number) }

@@ -51,7 +51,8 @@ function wireKeyboard() {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]")) return;
-    if (event.target.matches("input, select, textarea")) {
+    // The focus may still be in a dialog that has just closed.
+    if (event.target.matches("input, select, textarea") && !event.target.closest("dialog")) {
       if (event.key === "Escape" && event.target.id === "filter") event.target.blur();
       return;
     }
