@@ -21,6 +21,8 @@ def gateway(start, configuration, rest, rpc):
     gateway = start(configuration(methods={"GetBook": {"stage": "rpc"}}, callers={"version_header": "X-App-Version"}))
     for number in range(3):
         assert gateway.fetch("GET", f"/v1/books/b{number}", APP).status == 200
+    browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
+    assert gateway.fetch("GET", "/v1/books/b8", [("User-Agent", browser)]).status == 200
     assert gateway.fetch("GET", "/v1/books/b9", [*APP, ("X-App-Version", "6.0-beta")]).status == 200
     return gateway
 
@@ -39,8 +41,8 @@ def test_json_is_what_the_endpoint_says(gateway):
     routes = {one["procedure"]: one for one in json.loads(result.stdout)["routes"]}
     callers = routes[f"{SERVICE}/GetBook"]["callers"]
     assert [(one["agent"], one["version"], one["requests"]) for one in callers["rest"]] == [
-        ("PivotApp", "5.2", 3), ("PivotApp", "6.0-beta", 1)]
-    assert callers["calls"] == {"rest": 4, "rpc": 0}
+        ("PivotApp", "5.2", 3), ("Chrome", "131", 1), ("PivotApp", "6.0-beta", 1)]
+    assert callers["calls"] == {"rest": 5, "rpc": 0}
     assert abs(time.time() - time.mktime(time.strptime(callers["rest"][0]["last_seen"][:19] + "UTC", "%Y-%m-%dT%H:%M:%S%Z"))) < 86_400
 
 
@@ -56,7 +58,7 @@ def test_callers_are_kept_apart_by_face_and_over_reloads(gateway):
         routes = gateway.admin("GET", "/routes").json()["routes"]
         return next(one["callers"] for one in routes if one["procedure"] == f"{SERVICE}/GetBook")
 
-    callers = wait_until(lambda: seen() if seen()["calls"]["rest"] >= 5 else None, what="the callers")
+    callers = wait_until(lambda: seen() if seen()["calls"]["rest"] >= 6 else None, what="the callers")
     assert [(one["agent"], one["requests"]) for one in callers["rpc"]] == [("connect-kotlin", 1)]
     assert ("PivotApp", "5.2") in [(one["agent"], one["version"]) for one in callers["rest"]]
     long = next(one for one in callers["rest"] if one["agent"].startswith("<b>"))
@@ -70,7 +72,7 @@ def test_the_report(gateway):
     assert result.stdout.startswith("# The move to RPC\n\n1 of ")
     assert f"| `{SERVICE}/GetBook` | rpc |" in result.stdout
     assert "| PivotApp 5.2 | 3 |" in result.stdout
-    assert "- `GetBook` (rpc): 2 callers still use the REST face." in result.stdout
+    assert "- `GetBook` (rpc): 3 callers still use the REST face." in result.stdout
     assert "- `CountBooks` (shadow): " in result.stdout
 
 

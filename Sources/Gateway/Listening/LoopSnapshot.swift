@@ -44,5 +44,6 @@ final class RouteCounters {
   var entries: [Entry] = []
   var upstream: [(name: String, histogram: Histogram)] = []
   var rateLimited: Counter?
+  var rateLimitDryRun: Counter?
   var callers: RouteCallers?
 }

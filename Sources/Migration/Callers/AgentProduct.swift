@@ -55,7 +55,7 @@ package struct AgentProduct: Equatable, Sendable {
 
   private static func equals(_ text: Span<UInt8>, _ range: Range<Int>, _ word: StaticString) -> Bool {
     guard range.count == word.utf8CodeUnitCount else { return false }
-    return word.withUTF8Buffer { word in range.indices.allSatisfy { text[range.lowerBound + $0] == word[$0] } }
+    return word.withUTF8Buffer { word in (0..<range.count).allSatisfy { text[range.lowerBound + $0] == word[$0] } }
   }
 
   private static func firstNumber(of range: Range<Int>, in text: Span<UInt8>) -> Range<Int> {
