@@ -2,8 +2,8 @@
 # Brings a Debian 12 machine with a Swift toolchain to where Turnout builds; only what is missing is installed.
 #
 #   ./deploy/setup.sh            what the build needs
-#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, haproxy, nginx, promtool, a Python environment in
-#                                .venv-tests
+#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, HAProxy, nginx, promtool, Chromium, a Python
+#                                environment in .venv-tests
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -26,7 +26,9 @@ for argument in "$@"; do
     *) usage >&2; exit 2 ;;
   esac
 done
-if $with_tests; then packages+=(curl haproxy nginx nghttp2-client openssl prometheus python3 python3-venv); fi
+if $with_tests; then
+  packages+=(chromium curl haproxy nginx nghttp2-client openssl prometheus python3 python3-venv)
+fi
 
 as_root() {
   if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi
