@@ -11,19 +11,14 @@ extension Sections {
   static let json = Section<JSONKey>("the JSON settings")
   static let query = Section<QueryKey>("the query settings")
   static let errors = Section<ErrorsKey>("the error settings")
-  static let shadow = Section<ShadowKey>(
-    "the shadow settings",
-    hints: [
-      "ignore": .notYet("copies are sent and counted, their answers are not compared"),
-      "unordered": .notYet("copies are sent and counted, their answers are not compared"),
-      "unsafe": .notYet("only methods without side effects are copied"),
-    ])
+  static let shadow = Section<ShadowKey>("the shadow settings")
 }
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
   case stream
   case stripPrefix = "strip_prefix"
+  case dryRun = "dry_run"
   case bodyTypes = "body_types"
   case successStatus = "success_status"
   /// Of a service only.
@@ -56,4 +51,9 @@ enum ErrorsKey: String, SectionKey {
 enum ShadowKey: String, SectionKey {
   case sample
   case maxBody = "max_body"
+  case maxInFlight = "max_in_flight"
+  case maxRate = "max_rate"
+  case timeout, unsafe, back, ignore, unordered, tolerance, unknown, samples
+  case maxSamples = "max_samples"
+  case pathMetrics = "path_metrics"
 }

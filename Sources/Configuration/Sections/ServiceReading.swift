@@ -78,10 +78,8 @@ extension RootReader {
       context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
     }
     context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
-    if let node = map[.shadow], let shadow = MappingReader(node, Sections.shadow, context) {
-      context.read(shadow[.sample], into: &settings.shadow.sample) { context.share($0) }
-      context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }
-    }
+    if let node = map[.shadow] { apply(shadow: node, to: &settings.shadow) }
+    context.read(map[.dryRun], into: &settings.dryRun) { context.share($0) }
     return isReadable
   }
 

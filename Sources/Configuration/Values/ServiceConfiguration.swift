@@ -123,15 +123,6 @@ package struct RouteSettings: Sendable {
     package init() {}
   }
 
-  /// `shadow:`, which calls are copied.
-  package struct Shadow: Sendable, Equatable {
-    /// Parts per 10,000 of the calls that are copied (Default: 100%).
-    package var sample = 10_000
-    /// Bytes of a request beyond which no copy is made (Default: 1MiB).
-    package var maxBody = 1 << 20
-    package init() {}
-  }
-
   /// Who answers in stage rest; nil when not configured.
   package var rest: Reference?
   /// Who answers in stage rpc, and gets the copies in stage shadow; nil when not configured.
@@ -159,6 +150,9 @@ package struct RouteSettings: Sendable {
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   package var shadow = Shadow()
+  /// Parts per 10,000 of the calls in stage rest that are translated to see what a flip would refuse; nobody is asked
+  /// (Default: 0).
+  package var dryRun = 0
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
   package var compression = true
 

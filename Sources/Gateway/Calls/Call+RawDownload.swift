@@ -28,6 +28,7 @@ extension Call {
       rawReply = nil
       guard data.length > rawThreshold, let head = attempt.head else { return }
       guard !exceedsRawLimit(data.length) else { return failTooLarge("over limits.raw") }
+      shadow?.skip(.tooLarge)
       download = RawDownload(reply, data)
       replyMetadata.append(contentsOf: head.fields)
       Metadata.splitTrailers(replyMetadata, into: replyTrailers)

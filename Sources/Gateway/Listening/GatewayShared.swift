@@ -7,6 +7,7 @@ import TransportSecurity
 final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
+  let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog

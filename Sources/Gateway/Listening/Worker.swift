@@ -4,6 +4,7 @@ import EventLoops
 import HTTP1
 import HTTP2
 import Metrics
+import Migration
 import Policies
 import Synchronization
 import TransportSecurity
@@ -22,7 +23,8 @@ final class Worker {
   /// Clients that have connected and do not yet speak TLS.
   private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
-  var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  var shadows: [ObjectIdentifier: Shadow] = [:]
+  var comparison = ComparisonWorkspace()
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()

@@ -32,8 +32,9 @@ extension RunningGateway: ControlPlane {
     guard route.canServe(wanted) else {
       return .failure(.invalid("\(procedure) has no upstream for stage \(stage)"))
     }
-    guard wanted != .shadow || route.isSafe else {
-      return .failure(.invalid("\(procedure) may have side effects, so it cannot be shadowed"))
+    guard wanted != .shadow || route.isSafe || route.settings.shadow.unsafe else {
+      return .failure(
+        .invalid("\(procedure) may have side effects, so it cannot be shadowed without `shadow: { unsafe: true }`"))
     }
     let before = route.stage.stage
     route.stage.stage = wanted
@@ -65,6 +66,9 @@ extension RunningGateway: ControlPlane {
       .init("backends", backends),
       .init("calls", calls),
     ]
+    let shadow = shared.shadows.known(route.name)
+    members.append(.init("shadow", ShadowJSON.shadow(shadow)))
+    members.append(.init("dry_run", ShadowJSON.dryRun(shadow)))
     if !route.settings.hosts.isEmpty {
       members.append(.init("hosts", .array(route.settings.hosts.map { .string($0) })))
     }
