@@ -51,6 +51,7 @@ import Testing
     #expect(service.settings.successStatus == route.successStatus)
     #expect(service.settings.stripPrefix == route.stripPrefix)
     #expect(service.settings.compression == route.compression)
+    #expect(service.settings.isPublic == route.isPublic)
     var shadow = service.settings.shadow
     #expect(shadow.timeout != nil && shadow.backPosition != nil)
     #expect(!shadow.ignore.isEmpty && !shadow.unordered.isEmpty)
@@ -64,13 +65,18 @@ import Testing
     let plain = UpstreamConfiguration(name: "", position: upstream.position, protocol: .rest, endpoints: [])
     #expect(upstream.maxConnections == plain.maxConnections)
     #expect(upstream.maxIdleConnections == plain.maxIdleConnections)
-    #expect(got.upstreams.map(\.codec) == [.json, .proto])
+    #expect(got.upstreams.filter { !$0.isGateway }.map(\.codec) == [.json, .proto])
     #expect(upstream.codec == plain.codec)
     guard case .accessLog(let log)? = got.interceptors.first else { throw Missing() }
     #expect(log.format == AccessLogConfiguration().format)
     for interceptor in got.interceptors {
       switch interceptor {
       case .accessLog, .headers, .apiKey: break
+      case .jwt(let jwt):
+        #expect((jwt.place, jwt.strips, jwt.isOptional) == (.bearer, false, false))
+        let first = try #require(jwt.issuers.first)
+        let defaults = JWTConfiguration.Issuer(keys: first.keys)
+        #expect((first.leeway, first.allowsEndless) == (defaults.leeway, defaults.allowsEndless))
       case .requestID(let id): #expect(id == RequestIDConfiguration())
       case .rateLimit(let limit):
         #expect(limit.maximumKeys == RateLimitConfiguration(requests: 1, per: .seconds(1)).maximumKeys)

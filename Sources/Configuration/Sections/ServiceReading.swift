@@ -6,17 +6,24 @@ extension RootReader {
       guard let map = MappingReader(entry.value, Sections.service, context) else { continue }
       var settings = RouteSettings(stagePosition: entry.keyPosition)
       let isReadable = apply(map, to: &settings)
+      let (answerer, isAnswerReadable) = gatewayService(entry, map)
+      if answerer != nil {
+        settings.rpc = Reference(name: UpstreamConfiguration.gatewayName, position: entry.keyPosition)
+        settings.stage = .rpc
+      }
       let own = map[.interceptors].map { interceptors($0, after: configuration.interceptors) } ?? []
+      check(own, of: entry.key, isPublic: settings.isPublic, map)
       var stages = StageChecks(service: entry.key, settings: settings, isReadable: isReadable)
       var methods: [MethodConfiguration] = []
       for method in map[.methods].flatMap({ context.mapping($0, "methods by name") }) ?? [] {
         let outer = configuration.interceptors + own
         if let read = self.method(method, of: settings, isReadable, outer, &stages) { methods.append(read) }
       }
-      stages.run(context)
+      if answerer == nil, isAnswerReadable { stages.run(context) }
       var service = ServiceConfiguration(
         service: Reference(name: entry.key, position: entry.keyPosition), settings: settings, methods: methods)
       service.interceptors = own
+      service.answerer = answerer
       configuration.services.append(service)
     }
   }
@@ -30,13 +37,24 @@ extension RootReader {
     let isReadable = apply(map, to: &settings)
     stages.add(
       method: entry.key, at: entry.keyPosition, settings,
-      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil,
+      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil || map[.canary] != nil,
       isReadable: isReadable && isServiceReadable)
     var result = MethodConfiguration(
       method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
       http: map[.http].flatMap { rule($0) })
     if let node = map[.interceptors] { result.interceptors = interceptors(node, after: outer) }
+    check(result.interceptors, of: entry.key, isPublic: settings.isPublic, map)
     return result
+  }
+
+  /// Whoever writes a check of callers beside `public` means one of the two.
+  private func check(
+    _ own: [InterceptorConfiguration], of name: String, isPublic: Bool, _ map: MappingReader<RouteKey>
+  ) {
+    guard isPublic, own.contains(where: \.isAuthentication) else { return }
+    context.error(
+      map.keyPosition(.interceptors), "\(quoted(name)) is public, so its own checks of callers would not be made",
+      cure: "write `public: false` here, or leave the checks out")
   }
 
   /// Lays the keys of a service or a method over what stands.
@@ -56,7 +74,7 @@ extension RootReader {
     }
     if let node = map[.stage] {
       settings.stagePosition = node.position
-      if let stage: RouteSettings.Stage = context.word(node, "a stage", notYet: ["canary"]) {
+      if let stage: RouteSettings.Stage = context.word(node, "a stage") {
         settings.stage = stage
       } else {
         isReadable = false
@@ -71,6 +89,7 @@ extension RootReader {
     context.read(map[.timeout], into: &settings.timeout) { context.duration($0, zeroAllowed: true) }
     context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
     context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
+    context.read(map[.isPublic], into: &settings.isPublic) { context.boolean($0) }
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }
     context.read(map[.bodyTypes], into: &settings.bodyTypes) { bodyTypes($0) }
@@ -80,6 +99,8 @@ extension RootReader {
     context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
     if let node = map[.shadow] { apply(shadow: node, to: &settings.shadow) }
     context.read(map[.dryRun], into: &settings.dryRun) { context.share($0) }
+    if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
+    context.read(map[.override], into: &settings.override) { sideOverride($0) }
     return isReadable
   }
 

@@ -25,6 +25,15 @@ final class Worker {
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: Shadow] = [:]
   var comparison = ComparisonWorkspace()
+  var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
+  private(set) lazy var internalClient = InternalClient(worker: self)
+  /// Calls and attempts that wait for something that is fetched.
+  var resourceWaits = ResourceWaits()
+  /// Of one loop only: fetches for all what their snapshot needs.
+  private lazy var refreshers = Refreshers(worker: self)
+  private let refreshesResources: Bool
+  /// What this loop keeps for parts of its snapshot, by the part.
+  private var locals: [ObjectIdentifier: AnyObject] = [:]
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
@@ -39,8 +48,12 @@ final class Worker {
   var pipesLent = 0
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
-  init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
+  /// - Parameter refreshesResources: whether it is the one that fetches what snapshots need, for all loops.
+  init(
+    index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot, refreshesResources: Bool = false
+  ) {
     self.index = index
+    self.refreshesResources = refreshesResources
     self.loop = loop
     self.shared = shared
     plans = LoopSnapshot(snapshot: snapshot, pools: [])
@@ -72,7 +85,8 @@ final class Worker {
         used.insert(identity)
         members.append(self.endpoint(identity, endpoint, upstream, security))
       }
-      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index))
+      let local = upstream.isGateway ? LocalServices(self, snapshot) : nil
+      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index, local: local))
     }
     for (identity, pool) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
@@ -80,6 +94,23 @@ final class Worker {
       pool.closeIdle()
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+    locals = [:]
+    updateHealthWatches()
+    internalClient.adopted()
+    if refreshesResources { refreshers.follow(snapshot.resources) }
+  }
+
+  /// What this loop keeps for a part of its snapshot; made when it is first asked for, let go with the snapshot.
+  func local<State: AnyObject>(of part: AnyObject, _ make: () -> State) -> State {
+    if let known = locals[ObjectIdentifier(part)] as? State { return known }
+    let made = make()
+    locals[ObjectIdentifier(part)] = made
+    return made
+  }
+
+  /// A flight for a resource has ended.
+  func resourceEnded(_ resource: ObjectIdentifier) {
+    for ended in resourceWaits.take(resource) { ended() }
   }
 
   private func endpoint(
@@ -193,8 +224,10 @@ final class Worker {
     acceptors = [:]
     isDraining = true
     for pool in endpoints.values { pool.closeIdle() }
+    internalClient.closeIdle()
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
+    updateHealthWatches()
     drainTimer.schedule(after: time)
     endIfDrained()
   }
@@ -210,6 +243,7 @@ final class Worker {
   /// Closes what copies still wait for: when the loop has stopped nobody counts their answers.
   func closeUpstreams() {
     for shadow in shadows.values { shadow.cancel() }
+    internalClient.close()
     for pool in endpoints.values { pool.closeIdle() }
   }
 

@@ -12,6 +12,7 @@ final class GatewayMetrics: Sendable {
   let shadowSkips: CounterFamily
   let shadowDifferences: CounterFamily
   let dryRuns: CounterFamily
+  let decisions: CounterFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
   let rateLimited: CounterFamily
@@ -24,6 +25,8 @@ final class GatewayMetrics: Sendable {
   let acceptPauses: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
+  let internalRequests: CounterFamily
+  let authRefused: CounterFamily
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
@@ -53,6 +56,10 @@ final class GatewayMetrics: Sendable {
     dryRuns = registry.counter(
       "turnout_dry_run_total", help: "Calls that were translated to see what a change of stage would refuse.",
       labels: ["service", "method", "outcome"])
+    decisions = registry.counter(
+      "turnout_stage_decisions_total",
+      help: "Ended calls whose side was chosen one by one, by side and by what chose it: share, rule or override.",
+      labels: ["service", "method", "side", "reason"])
     reloads = registry.counter(
       "turnout_config_reloads_total", help: "Reloads of the configuration, by outcome.", labels: ["outcome"])
     unknownFields = registry.counter(
@@ -85,6 +92,12 @@ final class GatewayMetrics: Sendable {
     upstreamHandshakes = registry.counter(
       "turnout_upstream_tls_handshakes_total", help: "TLS handshakes with upstreams, by how they ended.",
       labels: ["upstream", "outcome"])
+    internalRequests = registry.counter(
+      "turnout_internal_requests_total", help: "Requests of the gateway's own, by what for and how they ended.",
+      labels: ["purpose", "outcome"])
+    authRefused = registry.counter(
+      "turnout_auth_refused_total", help: "Calls that were refused for who makes them, by interceptor and reason.",
+      labels: ["interceptor", "reason"])
     slowClients = registry.counter(
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])
@@ -108,6 +121,12 @@ final class GatewayMetrics: Sendable {
 
   func upstreamFailed(_ upstream: String, _ kind: UpstreamFailure.Kind, shard: Int) {
     upstreamFailures.child([upstream, kind.label]).add(1, shard: shard)
+  }
+
+  /// Nil for a call whose stage has one side only.
+  func decisions(_ route: Route, _ decision: StageDecision) -> Counter? {
+    guard decision.reason != .stage else { return nil }
+    return decisions.child([route.service, route.method, decision.side.label, decision.reason.label])
   }
 
   func unknownField(_ route: Route, _ path: String, shard: Int) {

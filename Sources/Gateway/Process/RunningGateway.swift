@@ -94,7 +94,8 @@ final class RunningGateway: Sendable {
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     SnapshotCompiler.compile(
       configuration, stages: shared.stages, tickets: shared.tickets,
-      builder: InterceptorBuilder(limits: shared.rateLimiters, accessLogs: shared.accessLogs), generation: generation,
+      builder: InterceptorBuilder(
+        limits: shared.rateLimiters, accessLogs: shared.accessLogs, keySets: shared.keySets), generation: generation,
       interceptors: more)
   }
 
@@ -106,6 +107,7 @@ final class RunningGateway: Sendable {
       shared.accessLogs.report()
     }
     publishStages(snapshot)
+    shared.stages.onChange { [log = shared.log] in log.write($0) }
     // Before the workers: a taken port must not leave a gateway behind that serves half.
     let servers = try openServers(snapshot.configuration)
     state.withLock { $0.servers = servers }

@@ -1,6 +1,7 @@
 import Configuration
 import HTTP1
 import ProtoJSON
+import ProtobufSchema
 
 /// Everything that a request needs to know of the configuration, compiled: immutable, published whole.
 ///
@@ -22,13 +23,22 @@ final class Snapshot: Sendable {
   let security: GatewaySecurity
   /// Run on calls that no route has.
   let interceptors: [any Interceptor]
+  /// Taken from clients' requests, whatever their route; nil: none.
+  let identityFields: IdentityFields?
+  /// Fetched ahead, for all loops.
+  let resources: [any RefreshedResource]
   /// Renders error details where there is no route.
   let errorCodec: JSONCodec
   let headLimits: HeadLimits
+  /// What reflection hands out; nil where the gateway does not answer it.
+  let descriptors: DescriptorFiles?
+  /// The services that have routes, sorted.
+  let serviceNames: [String]
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    security: GatewaySecurity, interceptors: [any Interceptor], errorCodec: JSONCodec
+    security: GatewaySecurity, interceptors: [any Interceptor], resources: [any RefreshedResource],
+    errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -40,11 +50,17 @@ final class Snapshot: Sendable {
     self.fallback = fallback
     self.security = security
     self.interceptors = interceptors
+    self.resources = resources
+    identityFields = IdentityFields(configuration)
     self.errorCodec = errorCodec
     var limits = HeadLimits()
     limits.maximumBytes = configuration.limits.header
     limits.maximumFields = configuration.limits.fields
     limits.maximumTarget = configuration.limits.target
     headLimits = limits
+    self.descriptors = descriptors
+    serviceNames = Set(routes.map(\.service)).sorted()
   }
+
+  func hasService(_ name: String) -> Bool { serviceNames.contains(name) }
 }

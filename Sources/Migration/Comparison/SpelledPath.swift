@@ -9,7 +9,13 @@ package enum SpelledPath {
   /// The path with JSON names, without positions and without the keys of maps. What the schema does not know stays as
   /// it was spelt, cut when it is long.
   package static func generic(_ path: String, in schema: Schema, message: Int) -> String {
+    resolve(path, in: schema, message: message).path
+  }
+
+  /// The same path, and whether the schema knows all of it: then a value is what it lacks, such as the name of an enum.
+  package static func resolve(_ path: String, in schema: Schema, message: Int) -> (path: String, isKnown: Bool) {
     var current: Int? = message
+    var isKnown = true
     var result = ""
     var isKey = false
     for (number, part) in steps(path).enumerated() where number < maximumSteps {
@@ -26,13 +32,14 @@ package enum SpelledPath {
         result += String(name.unicodeScalars.prefix(maximumStep).map { $0.value < 0x20 ? " " : Character($0) })
         result += String(repeating: "[]", count: min(part.elements, 4))
         current = nil
+        isKnown = false
         continue
       }
       result += field.jsonName
       if field.cardinality != .singular { result += "[]" }
       (current, isKey) = inner(field, schema)
     }
-    return result
+    return (result, isKnown)
   }
 
   private static func inner(_ field: Field, _ schema: Schema) -> (message: Int?, isMap: Bool) {

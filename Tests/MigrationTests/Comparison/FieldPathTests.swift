@@ -83,6 +83,13 @@ import Testing
     #expect(SpelledPath.generic(path, in: rig.schema, message: try rig.index("rich.Node")) == expected)
   }
 
+  @Test func whatTheSchemaKnows() throws {
+    let rig = try ComparisonRig()
+    let node = try rig.index("rich.Node")
+    #expect(SpelledPath.resolve("children[0].size", in: rig.schema, message: node) == ("children[].size", true))
+    #expect(SpelledPath.resolve("named.k.sise", in: rig.schema, message: node) == ("named[].sise", false))
+  }
+
   @Test func spelledPathsAreBounded() throws {
     let rig = try ComparisonRig()
     let long = String(repeating: "x", count: 100_000)

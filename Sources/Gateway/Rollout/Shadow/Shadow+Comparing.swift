@@ -19,18 +19,23 @@ extension Shadow {
     let unknown = unknown + otherUnknown + copy.unknownFields
     copy.unknownFields = []
     var result = side == .rpc ? differences(rest: own, rpc: other) : differences(rest: other, rpc: own)
-    result.differences += legacyDrift(unknown)
+    let drift = legacyDrift(unknown)
+    // What the schema has no value for was dropped: that it is missing is no news.
+    let dropped = drift.filter { $0.kind == .type }.map(\.path)
+    result.differences.removeAll { dropped.contains($0.path) && [.missing, .extra].contains($0.kind) }
+    result.differences += drift
     let codes = side == .rpc ? (Self.code(own), Self.code(other)) : (Self.code(other), Self.code(own))
     conclude(result, rest: codes.0, rpc: codes.1)
   }
 
-  /// Fields of the rest side's answer that the schema lacks.
+  /// Members of the rest side's answer that the schema lacks, and names of enums that it lacks.
   func legacyDrift(_ paths: [String]) -> [Difference] {
     let plan = route.plan
     return paths.map { path in
-      Difference(
-        .unknown, at: SpelledPath.generic(path, in: plan.codec.schema, message: plan.type.output),
-        rest: .text("not in the schema"))
+      let (path, isKnown) = SpelledPath.resolve(path, in: plan.codec.schema, message: plan.type.output)
+      return Difference(
+        isKnown ? .type : .unknown, at: path,
+        rest: .text(isKnown ? "a name that the enum lacks" : "not in the schema"))
     }
   }
 

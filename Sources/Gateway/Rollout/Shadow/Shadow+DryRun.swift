@@ -31,6 +31,7 @@ extension Shadow {
     let code = Self.code(own)
     let counters = state.dryRun
     var counter = counters.ok
+    if differences.contains(where: { $0.kind == .type }) { counter = counters.misfit }
     if case .refused(let error) = other, error.code != code {
       counter = counters.refused
       differences.insert(

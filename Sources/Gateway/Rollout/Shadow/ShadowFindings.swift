@@ -57,9 +57,9 @@ struct ShadowFindings {
     if samples.count > limit { samples.removeFirst(samples.count - limit) }
   }
 
-  /// Whether a line may be logged now, and how many calls had none since the last one; nil when it may not.
+  /// Whether a line may be logged now (the clocks of loops differ a little), and how many calls had none since the last one; nil when it may not.
   mutating func line(at now: UInt64) -> Int? {
-    if let loggedAt, now &- loggedAt < Self.logInterval {
+    if let loggedAt, now < loggedAt &+ Self.logInterval {
       suppressed += 1
       return nil
     }
