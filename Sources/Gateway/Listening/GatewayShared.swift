@@ -10,6 +10,8 @@ final class GatewayShared: Sendable {
   let stages = StageRegistry()
   let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
+  let concurrency = ConcurrencyRegistry()
+  let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
   let accessLogs: AccessLogSinks
   let log: GatewayLog

@@ -53,4 +53,5 @@ final class RouteCounters {
   var entries: [Entry] = []
   var upstream: [(name: String, histogram: Histogram)] = []
   var rateLimited: Counter?
+  var rateLimitDryRun: Counter?
 }

@@ -1,14 +1,17 @@
 import Bytes
-import EventLoops
 import HTTP1
 import HTTPModel
 import TransportSecurity
 
 /// The client of a copy: nobody is told anything. It says who the caller of the copied call was.
 final class ShadowClient: ClientStream {
-  let remoteAddress: SocketAddress
+  let caller: ConnectionOrigin?
+  let identity: ClientIdentity?
 
-  init(remoteAddress: SocketAddress) { self.remoteAddress = remoteAddress }
+  init(of client: any ClientStream) {
+    caller = client.caller
+    identity = client.identity
+  }
 
   var coveredNames: CertificateNames? { nil }
   var hasReceivedAll: Bool { true }
@@ -37,11 +40,12 @@ extension Call {
     head.pathEnd = self.head.pathEnd
     head.authority.append(self.head.authority)
     head.fields.append(contentsOf: self.head.fields)
-    let client = client.map { ShadowClient(remoteAddress: $0.remoteAddress) }
+    let client = client.map { ShadowClient(of: $0) }
     let copy = Call(
       worker: worker, plans: plans, route: route, face: face, client: client, head: head, options: options,
       framing: requestFraming, captures: captures, fallbackUpstream: nil, refusal: nil)
     copy.isCopy = true
+    copy.forwardedAddress = forwardedAddress
     copy.replyCodec = replyCodec
     return copy
   }
