@@ -93,6 +93,8 @@ final class Call {
   /// Whether this is such a copy: nobody waits for its answer, and it counts nothing.
   var isCopy = false
 
+  /// What was left out because it is only to be explained.
+  var omissions: [String] = []
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
 
