@@ -94,6 +94,7 @@ let package = Package(
     door("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
     door("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
     door("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
+    door("CHiredis", pkgConfig: "hiredis", package: "libhiredis-dev"),
     .target(
       name: "CProtoCompiler", cxxSettings: [.unsafeFlags(["-std=c++17"])],
       linkerSettings: [.linkedLibrary("protobuf")]),
@@ -116,6 +117,7 @@ let package = Package(
       ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration"]),
     library("Metrics"),
     library("TransportSecurity", ["Bytes", "COpenSSL"]),
+    parser("Redis", ["Bytes", "CHiredis", "COpenSSL"]),
 
     // I/O.
     library("EventLoops", ["Bytes", "CLinux", "CAres"]),
@@ -123,12 +125,13 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Migration", "Metrics", "EventLoops", "TransportSecurity",
+        "Configuration", "Compression", "Policies", "Migration", "Metrics", "EventLoops", "TransportSecurity", "Redis",
       ]),
     .executableTarget(
       name: "turnout",
       dependencies: [
-        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "EventLoops", "Gateway",
+        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "TransportSecurity",
+        "EventLoops", "Gateway",
       ],
       swiftSettings: rules),
 
@@ -178,13 +181,14 @@ let package = Package(
     tests("Metrics"),
     support("TransportSecurity", ["COpenSSL"]),
     tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
+    tests("Redis", ["Bytes", "RandomnessTestSupport"]),
     support("EventLoops", []),
     tests("EventLoops", ["Bytes", "CLinux", "EventLoopsTestSupport", "RandomnessTestSupport"]),
     tests(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
-        "TransportSecurity", "COpenSSL", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
+        "TransportSecurity", "COpenSSL", "Redis", "Metrics", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
         "TransportSecurityTestSupport",
       ]),
     tests(

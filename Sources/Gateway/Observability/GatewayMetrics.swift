@@ -33,6 +33,7 @@ final class GatewayMetrics: Sendable {
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
+  let redis: RedisMetrics
 
   /// - Parameter shards: one for each loop.
   init(shards: Int) {
@@ -91,6 +92,7 @@ final class GatewayMetrics: Sendable {
     bufferedBytes = registry.gauge(
       "turnout_buffered_bytes", help: "Bytes of messages that are held to be translated.", labels: []
     ).child([])
+    redis = RedisMetrics(registry)
     _ = reloads.child(["ok"])
     _ = reloads.child(["failed"])
   }

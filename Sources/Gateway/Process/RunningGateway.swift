@@ -14,6 +14,8 @@ final class RunningGateway: Sendable {
     var listeners: [SocketAddressConfiguration: ListenerState]
     var workers: [WorkerThread] = []
     var servers: [LocalServer] = []
+    /// Nil: the admin endpoint speaks without TLS.
+    var adminSecurity: LocalServerSecurity?
     var watcher: FileWatcher?
     var isDraining = false
   }
@@ -107,7 +109,7 @@ final class RunningGateway: Sendable {
     }
     publishStages(snapshot)
     // Before the workers: a taken port must not leave a gateway behind that serves half.
-    let servers = try openServers(snapshot.configuration)
+    let servers = try openServers(snapshot)
     state.withLock { $0.servers = servers }
     for index in 0..<count {
       ended.enter()
@@ -126,13 +128,16 @@ final class RunningGateway: Sendable {
     watchFiles(snapshot.configuration)
   }
 
-  private func openServers(_ configuration: GatewayConfiguration) throws(SystemError) -> [LocalServer] {
+  private func openServers(_ snapshot: Snapshot) throws(SystemError) -> [LocalServer] {
+    let configuration = snapshot.configuration
     var servers: [LocalServer] = []
     if let admin = configuration.admin {
       let handler = AdminHandler(role: .admin(token: admin.token), control: self)
+      let security = snapshot.security.admin.map { LocalServerSecurity($0) }
+      state.withLock { $0.adminSecurity = security }
       servers.append(
         try Self.named(admin.address) { (address) throws(SystemError) in
-          try LocalServer(address: address, name: "admin") { handler.respond(to: $0) }
+          try LocalServer(address: address, name: "admin", security: security) { handler.respond(to: $0) }
         })
     }
     if let probes = configuration.probes {

@@ -21,9 +21,11 @@ struct AdminClient {
 
   let endpoint: AdminURL
   let token: String?
+  /// A file of authorities that are trusted instead of those of the machine.
+  var authorities: String?
 
   func put(_ path: String, body: [UInt8]) throws(Failure) -> Answer {
-    let connection = try BlockingConnection.open(to: endpoint, seconds: Self.patience)
+    let connection = try BlockingConnection.open(to: endpoint, trusting: authorities, seconds: Self.patience)
     var request = ByteBuffer()
     let fields = FieldBlock()
     fields.append(.contentType, "application/json" as StaticString)

@@ -60,7 +60,7 @@ extension CommandName {
     case .serve, .check: [.init(name: "--config")]
     case .routes: [.init(name: "--config"), .init(name: "--json", takesValue: false)]
     case .explain: [.init(name: "--config"), .init(name: "-H", mayRepeat: true), .init(name: "--data")]
-    case .stage: [.init(name: "--percent"), .init(name: "--reason"), .init(name: "--admin")]
+    case .stage: [.init(name: "--percent"), .init(name: "--reason")] + ArgumentScanner.adminOptions
     case .demo, .help: []
     }
   }
@@ -108,11 +108,7 @@ extension StageArguments {
       procedure: try Self.procedure(operands[0], scanner),
       change: StageChange(
         stage: stage, percent: try Self.percent(scanner), reason: scanner.value("--reason") ?? ""))
-    guard let url = scanner.value("--admin") else { return }
-    guard let admin = AdminURL(url) else {
-      throw scanner.error("--admin \"\(url)\" is not an admin URL; write it like \(AdminURL.standard.text)")
-    }
-    self.admin = admin
+    (admin, authorities) = try scanner.admin()
   }
 
   private static func procedure(_ text: String, _ scanner: ArgumentScanner) throws(UsageError) -> String {

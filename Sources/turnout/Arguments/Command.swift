@@ -41,6 +41,8 @@ struct StageArguments: Sendable, Equatable {
   var procedure: String
   var change: StageChange
   var admin = AdminURL.standard
+  /// A file of authorities for an admin URL with https.
+  var authorities: String?
 }
 
 /// Wrong usage: exit code 2.

@@ -8,7 +8,7 @@ enum UsageText {
       turnout routes --config FILE    the route table (--json for machines)
       turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
                                       what a request would become, and why; no call is made
-      turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
+      turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL] [--ca FILE]
                                       move a route at run time
       turnout demo                    the gateway before two embedded demo backends
       turnout help [COMMAND]          this text, or one command's
@@ -74,13 +74,14 @@ enum UsageText {
     """
 
   private static let stage = """
-    usage: turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
+    usage: turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL] [--ca FILE]
 
     Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow or rpc. The next
     request follows it. It stays until the file says another stage than it said before, or until the gateway ends.
 
       --reason TEXT   for the log
-      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
+      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
       --percent N     the share of stage canary, 0 to 100; gateways of this version have no canary and refuse it
 
     The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.

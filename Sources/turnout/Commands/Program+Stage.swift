@@ -7,7 +7,7 @@ extension Program {
     if let token, !FieldSyntax.isValue(Array(token.utf8).span) {
       return report(.other("TURNOUT_ADMIN_TOKEN holds bytes that no header may carry"))
     }
-    let client = AdminClient(endpoint: arguments.admin, token: token)
+    let client = AdminClient(endpoint: arguments.admin, token: token, authorities: arguments.authorities)
     do {
       let answer = try client.put("/routes/\(arguments.procedure)/stage", body: arguments.change.json.bytes)
       guard answer.status == 200 else { return report(.other(Self.reason(of: answer))) }

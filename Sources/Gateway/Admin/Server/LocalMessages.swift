@@ -1,6 +1,7 @@
 package import EventLoops
 package import HTTPModel
 import RPC
+package import TransportSecurity
 
 /// One whole request to a ``LocalServer``.
 package struct LocalRequest: Sendable {
@@ -16,10 +17,15 @@ package struct LocalRequest: Sendable {
   package var body: [UInt8]
   /// The address that the connection came in on.
   package var listener: SocketAddress
+  /// Who is at the other end; nil in tests that have no connection.
+  package var client: SocketAddress?
+  /// Whom the certificate that the client was shown is for; nil without TLS.
+  package var certificateNames: CertificateNames?
 
   package init(
     method: HTTPMethod, path: String, query: String = "", authority: String,
-    fields: [(name: String, value: String)] = [], body: [UInt8] = [], listener: SocketAddress
+    fields: [(name: String, value: String)] = [], body: [UInt8] = [], listener: SocketAddress,
+    client: SocketAddress? = nil, certificateNames: CertificateNames? = nil
   ) {
     self.method = method
     self.path = path
@@ -28,7 +34,11 @@ package struct LocalRequest: Sendable {
     self.fields = fields
     self.body = body
     self.listener = listener
+    self.client = client
+    self.certificateNames = certificateNames
   }
+
+  package var isSecure: Bool { certificateNames != nil }
 
   /// The first value of a field, by its name in lower case.
   package func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
