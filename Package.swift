@@ -110,7 +110,9 @@ let package = Package(
     parser("RPC", ["Bytes", "HTTPModel"]),
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
+    library("JSONValues", ["Bytes", "RPC"]),
     library("Compression", ["Bytes", "HTTPModel", "CZlib", "CBrotli", "CZstd"]),
+    parser("Tokens", ["Bytes", "RPC", "JSONValues", "COpenSSL"]),
     library("Policies"),
     library(
       "Migration",
@@ -125,7 +127,8 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Migration", "Metrics", "EventLoops", "TransportSecurity", "Redis",
+        "Configuration", "JSONValues", "Compression", "Policies", "Migration", "Metrics", "EventLoops",
+        "TransportSecurity", "Redis",
       ]),
     .executableTarget(
       name: "turnout",
@@ -170,7 +173,9 @@ let package = Package(
         "Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport", "TranslationTestSupport",
       ]),
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
+    tests("JSONValues", ["RPC"]),
     tests("Compression", ["Bytes"]),
+    tests("Tokens", ["Bytes", "JSONValues", "RandomnessTestSupport"], excluding: ["Fixtures"]),
     tests("Policies", ["RandomnessTestSupport"]),
     tests(
       "Migration",

@@ -73,12 +73,14 @@ import Testing
     ("stage S/M? rpc", "not a procedure"), ("stage S/M rpc --percent 101", "0 to 100"),
     ("stage S/M rpc --percent -1", "0 to 100"), ("stage S/M rpc --percent %", "0 to 100"),
     ("stage S/M rpc --percent 1e1", "0 to 100"), ("stage S/M rpc --percent nan", "0 to 100"),
-    ("stage S/M rpc --admin https://x", "not an admin URL"), ("stage S/M rpc --admin http://x:0", "not an admin URL"),
+    ("stage S/M rpc --admin https://x:0", "not an admin URL"), ("stage S/M rpc --admin http://x:0", "not an admin URL"),
     ("stage S/M rpc --admin http://x:99999", "not an admin URL"),
     ("stage S/M rpc --admin http://x/y", "not an admin URL"),
     ("stage S/M rpc --admin http://u@x", "not an admin URL"), ("stage S/M rpc --admin http://[::1", "not an admin URL"),
-    ("stage S/M rpc --admin http://", "not an admin URL"), ("stage S/M rpc --admin ftp://a", "not an admin URL"),
-    ("stage S/M rpc --ca ca.pem", "https"), ("stage S/M rpc --admin http://a --ca ca.pem", "https"), ("help me", "unknown command me"),
+    ("stage S/M rpc --admin http://", "not an admin URL"),
+    ("stage S/M rpc --admin ftp://a", "not an admin URL"),
+    ("stage S/M rpc --ca ca.pem", "https"), ("stage S/M rpc --admin http://a --ca ca.pem", "https"),
+    ("help me", "unknown command me"),
     ("help serve check", "one command"), ("help serv", "did you mean serve?"),
   ])
   func wrongUsage(line: String, word: String) throws {

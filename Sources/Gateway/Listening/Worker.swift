@@ -23,6 +23,7 @@ final class Worker {
   private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  private(set) lazy var internalClient = InternalClient(worker: self)
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
@@ -78,6 +79,7 @@ final class Worker {
       pool.closeIdle()
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+    internalClient.adopted()
   }
 
   private func endpoint(
@@ -191,6 +193,7 @@ final class Worker {
     acceptors = [:]
     isDraining = true
     for pool in endpoints.values { pool.closeIdle() }
+    internalClient.closeIdle()
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
     drainTimer.schedule(after: time)
@@ -208,6 +211,7 @@ final class Worker {
   /// Closes what copies still wait for: when the loop has stopped nobody counts their answers.
   func closeUpstreams() {
     for shadow in shadows.values { shadow.cancel() }
+    internalClient.close()
     for pool in endpoints.values { pool.closeIdle() }
   }
 

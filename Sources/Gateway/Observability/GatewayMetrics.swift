@@ -30,6 +30,7 @@ final class GatewayMetrics: Sendable {
   let acceptPauses: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
+  let internalRequests: CounterFamily
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
@@ -83,6 +84,9 @@ final class GatewayMetrics: Sendable {
     upstreamHandshakes = registry.counter(
       "turnout_upstream_tls_handshakes_total", help: "TLS handshakes with upstreams, by how they ended.",
       labels: ["upstream", "outcome"])
+    internalRequests = registry.counter(
+      "turnout_internal_requests_total", help: "Requests of the gateway's own, by what for and how they ended.",
+      labels: ["purpose", "outcome"])
     slowClients = registry.counter(
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])

@@ -17,26 +17,26 @@ struct SecurityCompiler {
     var compiler = SecurityCompiler(tickets: tickets)
     for listener in configuration.listeners {
       if let tls = listener.tls {
-        compiler.security.listeners[listener.address] = compiler.serverSide(tls, ApplicationProtocols.ofListeners)
+        compiler.security.listeners[listener.address] = compiler.server(tls, ApplicationProtocols.ofListeners)
       }
     }
     if let tls = configuration.admin?.tls {
-      compiler.security.admin = compiler.serverSide(tls, ApplicationProtocols.ofAdmin)?.context
+      compiler.security.admin = compiler.server(tls, ApplicationProtocols.ofAdmin)?.context
     }
     for upstream in configuration.upstreams where upstream.endpoints.contains(where: \.isSecure) {
       let tls = upstream.tls ?? UpstreamTLSConfiguration(position: upstream.position)
-      compiler.security.upstreams[upstream.name] = compiler.clientSide(
+      compiler.security.upstreams[upstream.name] = compiler.client(
         tls, ApplicationProtocols.ofUpstream(upstream.http))
     }
     for redis in configuration.redis {
-      if let tls = redis.tls { compiler.security.redis[redis.name] = compiler.clientSide(tls, []) }
+      if let tls = redis.tls { compiler.security.redis[redis.name] = compiler.client(tls, []) }
     }
     return (compiler.security, compiler.diagnostics)
   }
 
   private init(tickets: TicketKeys) { self.tickets = tickets }
 
-  private mutating func serverSide(_ tls: ListenerTLSConfiguration, _ protocols: [String]) -> ListenerSecurity? {
+  private mutating func server(_ tls: ListenerTLSConfiguration, _ protocols: [String]) -> ListenerSecurity? {
     let identities = tls.certificates.compactMap { identity($0) }
     let authorities = tls.clientCA.map { self.authorities($0, "client CA") }
     guard identities.count == tls.certificates.count, let place = tls.certificates.first?.certificate else {
@@ -59,7 +59,18 @@ struct SecurityCompiler {
     }
   }
 
-  private mutating func clientSide(_ tls: UpstreamTLSConfiguration, _ protocols: [String]) -> UpstreamSecurity? {
+  /// Reads the files for speaking with something that is no upstream.
+  ///
+  /// - Returns: nil when one cannot be used; and all faults and warnings.
+  static func client(
+    _ tls: UpstreamTLSConfiguration, protocols: [String]
+  ) -> (security: UpstreamSecurity?, diagnostics: [Diagnostic]) {
+    var compiler = SecurityCompiler(tickets: TicketKeys())
+    let security = compiler.client(tls, protocols)
+    return (security, compiler.diagnostics)
+  }
+
+  private mutating func client(_ tls: UpstreamTLSConfiguration, _ protocols: [String]) -> UpstreamSecurity? {
     let own = tls.identity.map { identity($0) }
     let authorities = tls.ca.map { self.authorities($0, "CA") }
     if case .some(nil) = own { return nil }
