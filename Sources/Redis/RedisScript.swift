@@ -9,11 +9,9 @@ package struct RedisScript: Sendable {
   package init(_ source: String) {
     self.source = source
     let text = Array(source.utf8)
-    var digest = [UInt8](repeating: 0, count: 20)
-    var length: CUnsignedInt = 0
-    _ = unsafe EVP_Digest(text, text.count, &digest, &length, EVP_sha1(), nil)
-    let digits = Array("0123456789abcdef")
-    self.digest = String(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    digest = unsafe text.withUnsafeBytes { bytes in
+      unsafe RedisDigest.hexadecimal(bytes.baseAddress, bytes.count, EVP_sha1(), length: 20, prefix: 20)
+    }
   }
 
   /// The call by digest, to which keys and arguments are appended.

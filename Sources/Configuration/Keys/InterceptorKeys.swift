@@ -55,8 +55,9 @@ enum APIKeyKey: String, SectionKey {
 }
 
 enum RateLimitKey: String, SectionKey {
-  case requests, per, burst, key
+  case requests, per, burst, key, store, timeout
   case maxKeys = "max_keys"
+  case onFailure = "on_failure"
 }
 
 enum CORSKey: String, SectionKey {

@@ -150,6 +150,7 @@ extension RootReader {
     context.read(map[.burst], into: &result.burst) { context.integer($0, 1...1_000_000_000) }
     context.read(map[.key], into: &result.key) { limitKey($0) }
     context.read(map[.maxKeys], into: &result.maximumKeys) { context.integer($0, 1...10_000_000) }
+    result.shared = sharedStore(map)
     return requests == nil || per == nil ? nil : result
   }
 

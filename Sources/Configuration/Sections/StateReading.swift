@@ -74,17 +74,19 @@ extension RootReader {
       if map[.file] != nil || map[.redis] != nil { configuration.state = state }
     }
     if let node = map[.audit], let map = MappingReader(node, Sections.audit, context) {
-      var audit = AuditConfiguration()
-      context.read(map[.path], into: &audit.path) { context.path($0)?.value }
-      configuration.audit = audit
+      configuration.audit = map.required(.path, Sections.audit, context, cure: "write `path: audit.log`")
+        .flatMap { file($0) }.map { AuditConfiguration(path: $0) }
     }
   }
 
   /// A name under `redis:`.
   func redisReference(_ node: Node) -> Reference? {
-    guard let name = reference(node) else { return nil }
-    if redisNames.contains(name.name) || context.isIncomplete { return name }
-    let isSecret = context.isSecret(name.name)
+    reference(node).flatMap { redisReference(named: $0.name, node) }
+  }
+
+  func redisReference(named name: String, _ node: Node) -> Reference? {
+    if redisNames.contains(name) || context.isIncomplete { return Reference(name: name, position: node.position) }
+    let isSecret = context.isSecret(name)
     let names = redisNames.sorted()
     let near = isSecret ? nil : context.nearest(name.name, in: names)
     let all =
@@ -92,7 +94,7 @@ extension RootReader {
       ? "give it as `redis: { NAME: { address: 127.0.0.1:6379 } }` at the top level"
       : "the Redis servers are \(listed(names.prefix(40).map { $0 }))"
     context.error(
-      node.position, "there is no Redis server \(isSecret ? "of that name" : quoted(name.name))",
+      node.position, "there is no Redis server \(isSecret ? "of that name" : quoted(name))",
       cure: near.map { "did you mean \(quoted($0))?" } ?? all)
     return nil
   }

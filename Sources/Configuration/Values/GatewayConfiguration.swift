@@ -17,7 +17,7 @@ package struct GatewayConfiguration: Sendable {
   package var redis: [RedisConfiguration] = []
   /// Nil: what changed at run time is neither kept nor shared.
   package var state: StateConfiguration?
-  /// Nil: changes of stages are lines of the process's log.
+  /// Nil: changes of stages are lines of the process's log only.
   package var audit: AuditConfiguration?
   /// Event loops; nil: one per core.
   package var workers: Int?

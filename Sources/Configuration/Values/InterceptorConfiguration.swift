@@ -103,6 +103,27 @@ package struct RateLimitConfiguration: Sendable, Equatable {
     }
   }
 
+  /// `on_failure:`, what is done with a call when the shared buckets cannot be asked.
+  package enum OnFailure: String, Sendable, CaseIterable {
+    /// The bucket of this process decides.
+    case local
+    /// It is taken.
+    case open
+    /// It is refused as `unavailable`.
+    case closed
+  }
+
+  /// Buckets that all replicas share.
+  package struct SharedStore: Sendable, Equatable {
+    /// An entry of `redis:`.
+    package var redis: Reference
+    /// How long a call waits for the answer (Default: 20ms).
+    package var timeout: Duration = .milliseconds(20)
+    package var onFailure = OnFailure.local
+
+    package init(redis: Reference) { self.redis = redis }
+  }
+
   /// How many in each period ``per``.
   package var requests: Int
   package var per: Duration
@@ -111,6 +132,8 @@ package struct RateLimitConfiguration: Sendable, Equatable {
   package var key = Key.client
   /// Keys that are told apart at the same time (Default: 100000).
   package var maximumKeys = 100_000
+  /// Nil: the buckets are those of this process.
+  package var shared: SharedStore?
 
   package init(requests: Int, per: Duration) {
     self.requests = requests

@@ -44,8 +44,8 @@ package struct StateConfiguration: Sendable, Equatable {
 
 /// `audit:`, a log of its own for changes of stages.
 package struct AuditConfiguration: Sendable, Equatable {
-  /// A file, reopened on SIGUSR1; nil: the lines go to the log of the process.
-  package var path: String?
+  /// A file, reopened on SIGUSR1.
+  package var path: FileReference
 
-  package init() {}
+  package init(path: FileReference) { self.path = path }
 }

@@ -29,14 +29,14 @@ final class InterceptorBuilder {
       case .requestID(let settings): result.append(RequestIdentity(settings))
       case .headers(let settings): result.append(Headers(settings))
       case .apiKey(let settings): result.append(APIKeys(settings))
-      case .rateLimit(let settings): result.append(RateLimit(limiter: limiter(settings, scope), key: settings.key))
+      case .rateLimit(let settings): result.append(limit(settings, scope))
       case .cors(let settings): result.append(CORS(settings))
       }
     }
     return result
   }
 
-  private func limiter(_ settings: RateLimitConfiguration, _ scope: String) -> RateLimiter {
+  private func limit(_ settings: RateLimitConfiguration, _ scope: String) -> RateLimit {
     var identity = RateLimiterRegistry.Identity(
       scope: scope,
       rate: Rate(requests: settings.requests, period: settings.per.wholeNanoseconds, burst: settings.burst),
@@ -44,6 +44,11 @@ final class InterceptorBuilder {
     let number = seen[identity, default: 0]
     seen[identity] = number + 1
     identity.number = number
-    return limits.limiter(for: identity)
+    // All replicas have the same configuration, and so the same name for the same limit.
+    let place = scope.isEmpty ? "*" : scope
+    let shared = settings.shared.map {
+      SharedLimit($0, name: "\(place):\(settings.key.text):\(number)", rate: identity.rate)
+    }
+    return RateLimit(limiter: limits.limiter(for: identity), key: settings.key, shared: shared)
   }
 }

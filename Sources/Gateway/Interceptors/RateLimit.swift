@@ -5,21 +5,35 @@ import HTTPModel
 import Policies
 import RPC
 
-/// `rate_limit`: a token bucket for each caller, route or header value, over all loops of the process.
+/// `rate_limit`: a token bucket for each caller, route or header value, over all loops of the process, or over all
+/// replicas.
 struct RateLimit: Interceptor {
   private let limiter: RateLimiter
-  private let key: RateLimitConfiguration.Key
+  /// Nil: the buckets are those of this process.
+  let shared: SharedLimit?
+  let key: RateLimitConfiguration.Key
   /// The header of ``RateLimitConfiguration/Key/header(_:)``.
-  private let header: [UInt8]
+  let header: [UInt8]
 
-  init(limiter: RateLimiter, key: RateLimitConfiguration.Key) {
+  init(limiter: RateLimiter, key: RateLimitConfiguration.Key, shared: SharedLimit? = nil) {
     self.limiter = limiter
+    self.shared = shared
     self.key = key
     if case .header(let name) = key { header = Array(name.utf8) } else { header = [] }
   }
 
   func onCall(_ call: Call) -> InterceptorVerdict {
-    switch limiter.take(hash(of: call), at: call.worker.loop.now.nanoseconds) {
+    if let shared, call.onRequest == nil { return ask(shared, call) }
+    return decide(call)
+  }
+
+  /// By the bucket of this process.
+  func decide(_ call: Call) -> InterceptorVerdict {
+    verdict(limiter.take(hash(of: call), at: call.worker.loop.now.nanoseconds), call)
+  }
+
+  func verdict(_ outcome: TokenBucket.Outcome, _ call: Call) -> InterceptorVerdict {
+    switch outcome {
     case .taken: return .proceed
     case .refused(let wait):
       call.worker.countRateLimited(call)

@@ -24,6 +24,8 @@ final class Worker {
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
+  /// Connections to the Redis servers that limits are kept on, by their names.
+  var redis: [String: RedisClient] = [:]
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
@@ -80,6 +82,7 @@ final class Worker {
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     internalClient.adopted()
+    adoptRedis(snapshot)
   }
 
   private func endpoint(
@@ -213,6 +216,7 @@ final class Worker {
     for shadow in shadows.values { shadow.cancel() }
     internalClient.close()
     for pool in endpoints.values { pool.closeIdle() }
+    closeRedis()
   }
 
   private func endIfDrained() {

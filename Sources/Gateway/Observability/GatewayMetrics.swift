@@ -35,6 +35,7 @@ final class GatewayMetrics: Sendable {
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
   let redis: RedisMetrics
+  let limitFallbacks: CounterFamily
 
   /// - Parameter shards: one for each loop.
   init(shards: Int) {
@@ -97,6 +98,9 @@ final class GatewayMetrics: Sendable {
       "turnout_buffered_bytes", help: "Bytes of messages that are held to be translated.", labels: []
     ).child([])
     redis = RedisMetrics(registry)
+    limitFallbacks = registry.counter(
+      "turnout_rate_limit_fallbacks_total", help: "Calls whose shared limit could not be asked, by what was done.",
+      labels: ["redis", "decision"])
     _ = reloads.child(["ok"])
     _ = reloads.child(["failed"])
   }

@@ -35,7 +35,7 @@ struct RedisCounters {
     self.shard = shard
     ok = metrics.commands.child([name, "ok"])
     failures = Dictionary(
-      uniqueKeysWithValues: ["away", "busy", "timeout", "lost", "refused"].map {
+      uniqueKeysWithValues: ["away", "busy", "timeout", "slow", "lost", "refused"].map {
         ($0, metrics.commands.child([name, $0]))
       })
     duration = metrics.duration.child([name])

@@ -8,6 +8,9 @@ import TransportSecurity
 /// Answers that come after their time are thrown away. A server that owes an answer for longer than the endpoint's
 /// timeout counts as lost, because nothing else tells a dead peer from a slow one.
 final class RedisClient: RedisConnectionOwner {
+  /// So many late answers in a row, and nobody waits for the next ones, for a while.
+  private static let maximumLate = 8
+  private static let rest = Duration.seconds(1)
   /// Commands that may wait for their answers.
   static let maximumPending = 4_096
   /// How often a connection that only listens asks whether anybody is there.
@@ -36,6 +39,10 @@ final class RedisClient: RedisConnectionOwner {
   /// Whether its absence was reported.
   private var isReportedAway = false
   private var isPinging = false
+  /// Commands in a row whose own, shorter time was over before the answer came.
+  private var late = 0
+  /// Until when such commands are refused.
+  private var restsUntil = Instant(nanoseconds: 0)
   /// Connecting: the end of patience. Ready: the next answer that is due, or the next ping. Lost: the next try.
   private lazy var timer = Timer(loop: loop) { [unowned self] in timeIsUp() }
 
@@ -104,9 +111,11 @@ final class RedisClient: RedisConnectionOwner {
 
   /// Sends a command with the others of this tick; the completion is called once, on the loop, or before this returns.
   ///
-  /// - Parameter timeout: nil: the endpoint's.
+  /// - Parameter timeout: nil: the endpoint's. With a shorter one the caller can do without: when answers are late again
+  ///   and again, it is told at once for a while, and nobody waits in vain.
   func send(_ command: RedisCommand, timeout: Duration? = nil, _ completion: @escaping PendingCommands.Completion) {
     guard isReady, let connection else { return fail(.away, completion) }
+    if timeout != nil, loop.now < restsUntil { return fail(.slow, completion) }
     guard pending.count < Self.maximumPending, connection.send(command) else { return fail(.busy, completion) }
     let deadline = loop.now + min(timeout ?? endpoint.timeout, endpoint.timeout)
     pending.append(.init(completion: completion, sentAt: loop.now, deadline: deadline))
@@ -155,6 +164,7 @@ final class RedisClient: RedisConnectionOwner {
     // Told already that it came too late.
     guard let completion = command.completion else { return }
     guard case .error(let reason) = reply else {
+      late = 0
       counters.answered(after: loop.now.nanoseconds(since: command.sentAt))
       return completion(.success(reply))
     }
@@ -205,7 +215,14 @@ final class RedisClient: RedisConnectionOwner {
     }
     guard isReady else { return connectionEnded("no connection in time") }
     if !channels.isEmpty { return checkListening() }
-    for completion in pending.takeExpired(at: loop.now) { fail(.timedOut, completion) }
+    for completion in pending.takeExpired(at: loop.now) {
+      late += 1
+      fail(.timedOut, completion)
+    }
+    if late >= Self.maximumLate {
+      late = 0
+      restsUntil = loop.now + Self.rest
+    }
     // Whoever was told may have closed this, or lost the connection.
     guard isReady, let oldest = pending.oldest else { return }
     let patience = oldest.sentAt + endpoint.timeout

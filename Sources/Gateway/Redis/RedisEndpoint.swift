@@ -60,6 +60,8 @@ enum RedisFailure: Error, Sendable, Equatable {
   case busy
   /// No answer in time. The server may have run the command.
   case timedOut
+  /// It did not keep the time of those before: it is left in peace for a moment.
+  case slow
   /// The connection ended before the answer. The server may have run the command.
   case lost
   /// The server's own words.
@@ -71,6 +73,7 @@ enum RedisFailure: Error, Sendable, Equatable {
     case .away: "away"
     case .busy: "busy"
     case .timedOut: "timeout"
+    case .slow: "slow"
     case .lost: "lost"
     case .refused: "refused"
     }

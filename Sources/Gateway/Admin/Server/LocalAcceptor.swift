@@ -43,7 +43,7 @@ final class LocalAcceptor: ReadinessHandler {
   private func adopt(_ socket: consuming Socket, from peer: SocketAddress) {
     guard let address = socket.localAddress,
       let connection = try? LocalConnection(
-        socket: socket, listener: address, client: peer, acceptor: self, security: configuration.security?.context),
+        socket: socket, listener: address, peer: peer, acceptor: self, security: configuration.security?.context),
       connection.open()
     else { return }
     connections[ObjectIdentifier(connection)] = connection

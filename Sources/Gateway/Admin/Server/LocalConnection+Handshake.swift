@@ -1,4 +1,5 @@
 import EventLoops
+import TransportSecurity
 
 /// From a connected socket to one over which requests may come.
 extension LocalConnection {

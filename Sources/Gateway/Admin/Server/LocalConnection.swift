@@ -30,7 +30,7 @@ final class LocalConnection: ReadinessHandler {
 
   let acceptor: LocalAcceptor
   let listener: SocketAddress
-  let client: SocketAddress
+  let peer: SocketAddress
   var transport: Transport
   private var registration: Registration?
   private var timer: Timer?
@@ -51,7 +51,7 @@ final class LocalConnection: ReadinessHandler {
 
   /// - Parameter security: nil: without TLS.
   init(
-    socket: consuming Socket, listener: SocketAddress, client: SocketAddress, acceptor: LocalAcceptor,
+    socket: consuming Socket, listener: SocketAddress, peer: SocketAddress, acceptor: LocalAcceptor,
     security: ServerContext?
   ) throws(TLSError) {
     if let security {
@@ -61,7 +61,7 @@ final class LocalConnection: ReadinessHandler {
       transport = Transport(socket)
     }
     self.listener = listener
-    self.client = client
+    self.peer = peer
     self.acceptor = acceptor
     parser = RequestHeadParser(limits: acceptor.configuration.limits.headLimits)
   }

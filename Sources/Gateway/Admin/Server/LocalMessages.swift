@@ -17,15 +17,15 @@ package struct LocalRequest: Sendable {
   package var body: [UInt8]
   /// The address that the connection came in on.
   package var listener: SocketAddress
-  /// Who is at the other end; nil in tests that have no connection.
-  package var client: SocketAddress?
+  /// The client's address; nil: unknown.
+  package var peer: SocketAddress?
   /// Whom the certificate that the client was shown is for; nil without TLS.
   package var certificateNames: CertificateNames?
 
   package init(
     method: HTTPMethod, path: String, query: String = "", authority: String,
     fields: [(name: String, value: String)] = [], body: [UInt8] = [], listener: SocketAddress,
-    client: SocketAddress? = nil, certificateNames: CertificateNames? = nil
+    peer: SocketAddress? = nil, certificateNames: CertificateNames? = nil
   ) {
     self.method = method
     self.path = path
@@ -34,7 +34,7 @@ package struct LocalRequest: Sendable {
     self.fields = fields
     self.body = body
     self.listener = listener
-    self.client = client
+    self.peer = peer
     self.certificateNames = certificateNames
   }
 
