@@ -64,6 +64,7 @@ let fuzzers: [Target] = [
   fuzzer("HTTP1", "HTTP1TestSupport", words: nil),
   fuzzer("HTTP2", "HTTP2TestSupport", words: nil),
   fuzzer("RPC", "RPCTestSupport", words: nil),
+  fuzzer("Tokens", "TokensTestSupport", words: nil),
   fuzzer("JSON", "TranslationTestSupport"),
   fuzzer("Wire", "TranslationTestSupport"),
   fuzzer("Templates", "TranslationTestSupport"),
@@ -127,8 +128,8 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "JSONValues", "Compression", "Policies", "Migration", "Metrics", "EventLoops",
-        "TransportSecurity", "Redis",
+        "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
+        "EventLoops", "TransportSecurity", "Redis",
       ]),
     .executableTarget(
       name: "turnout",
@@ -175,7 +176,9 @@ let package = Package(
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
     tests("JSONValues", ["RPC"]),
     tests("Compression", ["Bytes"]),
-    tests("Tokens", ["Bytes", "JSONValues", "RandomnessTestSupport"], excluding: ["Fixtures"]),
+    support("Tokens", ["Bytes", "JSONValues", "Tokens"]),
+    tests(
+      "Tokens", ["Bytes", "JSONValues", "RandomnessTestSupport", "TokensTestSupport"], excluding: ["Fixtures"]),
     tests("Policies", ["RandomnessTestSupport"]),
     tests(
       "Migration",

@@ -20,7 +20,7 @@ enum Sections {
       upstream.known, upstreamTLS.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
-      apiKey.known, rateLimit.known, cors.known, limits.known, timeouts.known,
+      apiKey.known, rateLimit.known, cors.known, jwt.known, jwtIssuer.known, keySet.known, limits.known, timeouts.known,
       redis.known, redisTLS.known, state.known, audit.known,
     ]
   }

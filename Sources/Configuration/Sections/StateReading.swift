@@ -88,7 +88,7 @@ extension RootReader {
     if redisNames.contains(name) || context.isIncomplete { return Reference(name: name, position: node.position) }
     let isSecret = context.isSecret(name)
     let names = redisNames.sorted()
-    let near = isSecret ? nil : context.nearest(name.name, in: names)
+    let near = isSecret ? nil : context.nearest(name, in: names)
     let all =
       names.isEmpty
       ? "give it as `redis: { NAME: { address: 127.0.0.1:6379 } }` at the top level"

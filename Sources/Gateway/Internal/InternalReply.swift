@@ -24,6 +24,8 @@ struct InternalFailure: Error {
     case timeout
     /// The answer is larger than it may be.
     case tooLarge = "too_large"
+    /// The answer came, and is of no use.
+    case unusable
     /// The loop ends.
     case closing
   }

@@ -26,6 +26,13 @@ final class Worker {
   private(set) lazy var internalClient = InternalClient(worker: self)
   /// Connections to the Redis servers that limits are kept on, by their names.
   var redis: [String: RedisClient] = [:]
+  /// Calls and attempts that wait for something that is fetched.
+  var resourceWaits = ResourceWaits()
+  /// Of one loop only: fetches for all what their snapshot needs.
+  private lazy var refreshers = Refreshers(worker: self)
+  private let refreshesResources: Bool
+  /// What this loop keeps for parts of its snapshot, by the part.
+  private var locals: [ObjectIdentifier: AnyObject] = [:]
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
@@ -40,8 +47,12 @@ final class Worker {
   var pipesLent = 0
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
-  init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
+  /// - Parameter refreshesResources: whether it is the one that fetches what snapshots need, for all loops.
+  init(
+    index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot, refreshesResources: Bool = false
+  ) {
     self.index = index
+    self.refreshesResources = refreshesResources
     self.loop = loop
     self.shared = shared
     plans = LoopSnapshot(snapshot: snapshot, pools: [])
@@ -81,8 +92,23 @@ final class Worker {
       pool.closeIdle()
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+    locals = [:]
     internalClient.adopted()
     adoptRedis(snapshot)
+    if refreshesResources { refreshers.follow(snapshot.resources) }
+  }
+
+  /// What this loop keeps for a part of its snapshot; made when it is first asked for, let go with the snapshot.
+  func local<State: AnyObject>(of part: AnyObject, _ make: () -> State) -> State {
+    if let known = locals[ObjectIdentifier(part)] as? State { return known }
+    let made = make()
+    locals[ObjectIdentifier(part)] = made
+    return made
+  }
+
+  /// A flight for a resource has ended.
+  func resourceEnded(_ resource: ObjectIdentifier) {
+    for ended in resourceWaits.take(resource) { ended() }
   }
 
   private func endpoint(

@@ -31,6 +31,7 @@ final class GatewayMetrics: Sendable {
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
   let internalRequests: CounterFamily
+  let authRefused: CounterFamily
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
@@ -88,6 +89,9 @@ final class GatewayMetrics: Sendable {
     internalRequests = registry.counter(
       "turnout_internal_requests_total", help: "Requests of the gateway's own, by what for and how they ended.",
       labels: ["purpose", "outcome"])
+    authRefused = registry.counter(
+      "turnout_auth_refused_total", help: "Calls that were refused for who makes them, by interceptor and reason.",
+      labels: ["interceptor", "reason"])
     slowClients = registry.counter(
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])
