@@ -56,7 +56,8 @@ def test_curl_reads_and_writes_on_one_connection(secured, authority):
     gateway = secured()
     port = gateway.admin_address[1]
     done = subprocess.run(
-        ["curl", "-sS", "-m", "20", "-w", "%{http_code} %{num_connects}\n", "-o", "/dev/null", "--cacert",
+        ["curl", "-sS", "-m", "20", "-w", "%{http_code} %{num_connects}\n", "-o", "/dev/null", "-o", "/dev/null",
+         "--cacert",
          authority.file, "-H", f"authorization: Bearer {TOKEN}", "-H", "content-type: application/json",
          "-X", "PUT", "-d", '{"stage":"rpc"}', f"https://localhost:{port}{STAGE}", f"https://localhost:{port}{STAGE}"],
         capture_output=True, text=True, timeout=60)

@@ -12,6 +12,7 @@ final class GatewayShared: Sendable {
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
+  let redisPresence: RedisPresence
   let buffers = BufferBudget()
   /// Of all listeners, kept over reloads.
   let tickets = TicketKeys()
@@ -21,6 +22,7 @@ final class GatewayShared: Sendable {
   init(metrics: GatewayMetrics, log: GatewayLog) {
     self.metrics = metrics
     self.log = log
+    redisPresence = RedisPresence(log: log)
     accessLogs = AccessLogSinks(metrics: metrics)
   }
 }

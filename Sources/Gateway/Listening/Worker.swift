@@ -26,6 +26,8 @@ final class Worker {
   private(set) lazy var internalClient = InternalClient(worker: self)
   /// Connections to the Redis servers that limits are kept on, by their names.
   var redis: [String: RedisClient] = [:]
+  /// Whether this loop asks them: whoever only looks at a configuration does not.
+  private var asksRedis = false
   /// Calls and attempts that wait for something that is fetched.
   var resourceWaits = ResourceWaits()
   /// Of one loop only: fetches for all what their snapshot needs.
@@ -94,8 +96,14 @@ final class Worker {
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     locals = [:]
     internalClient.adopted()
-    adoptRedis(snapshot)
+    if asksRedis { adoptRedis(snapshot) }
     if refreshesResources { refreshers.follow(snapshot.resources) }
+  }
+
+  /// From now on limits are kept on the servers that the snapshots name.
+  func beginAskingRedis() {
+    asksRedis = true
+    adoptRedis(plans.snapshot)
   }
 
   /// What this loop keeps for a part of its snapshot; made when it is first asked for, let go with the snapshot.

@@ -1,3 +1,4 @@
+import Configuration
 import EventLoops
 import Redis
 import TransportSecurity
@@ -19,8 +20,9 @@ final class RedisClient: RedisConnectionOwner {
   let endpoint: RedisEndpoint
   private let loop: EventLoop
   private let counters: RedisCounters
-  private let report: (GatewayLog.Level, String) -> Void
+  private let presence: RedisPresence
   private let channels: [String]
+  private let limits: RedisReplyReader.Limits
 
   /// Commands may be sent from now on; called after every new connection.
   var onReady: (() -> Void)?
@@ -48,16 +50,18 @@ final class RedisClient: RedisConnectionOwner {
 
   /// - Parameters:
   ///   - channels: none: for commands. Else it only listens to these.
-  ///   - report: told when the server goes away and comes back.
+  ///   - limits: of one reply.
+  ///   - presence: told when the server goes away and comes back.
   init(
     endpoint: RedisEndpoint, channels: [String] = [], loop: EventLoop, counters: RedisCounters,
-    report: @escaping (GatewayLog.Level, String) -> Void
+    limits: RedisReplyReader.Limits = .init(), presence: RedisPresence
   ) {
     self.endpoint = endpoint
     self.channels = channels
     self.loop = loop
     self.counters = counters
-    self.report = report
+    self.limits = limits
+    self.presence = presence
   }
 
   /// Connects, and goes on trying until ``close()``.
@@ -93,7 +97,8 @@ final class RedisClient: RedisConnectionOwner {
         transport = Transport(try open())
       }
       connection = try RedisConnection(
-        transport: transport, session: RedisSession(login: endpoint.login, channels: channels), loop: loop, owner: self)
+        transport: transport, session: RedisSession(login: endpoint.login, channels: channels, limits: limits),
+        loop: loop, owner: self)
     } catch {
       connectionEnded("\(error)")
     }
@@ -105,6 +110,8 @@ final class RedisClient: RedisConnectionOwner {
     isClosed = true
     timer.cancel()
     lose()
+    if isReportedAway { presence.isMissedNoMore(endpoint, isThere: false) }
+    isReportedAway = false
   }
 
   // MARK: Commands
@@ -153,7 +160,7 @@ final class RedisClient: RedisConnectionOwner {
     delay.reset()
     counters.connected(1)
     timer.cancel()
-    if isReportedAway { report(.info, "redis \(endpoint.name) (\(endpoint.place)) is there again") }
+    if isReportedAway { presence.isMissedNoMore(endpoint, isThere: true) }
     isReportedAway = false
     if !channels.isEmpty { timer.schedule(after: Self.pingInterval) }
     onReady?()
@@ -184,7 +191,7 @@ final class RedisClient: RedisConnectionOwner {
   func connectionEnded(_ reason: String) {
     guard !isClosed else { return }
     if !isReady { counters.connectFailed() }
-    if !isReportedAway { report(.warning, "redis \(endpoint.name) (\(endpoint.place)) is away: \(reason)") }
+    if !isReportedAway { presence.isAway(endpoint, reason) }
     isReportedAway = true
     lose()
     timer.schedule(after: delay.next(using: &generator))

@@ -9,11 +9,8 @@ extension Worker {
     }
     for (name, endpoint) in snapshot.limitServers where redis[name] == nil {
       let client = RedisClient(
-        endpoint: endpoint, loop: loop, counters: RedisCounters(metrics.redis, name, shard: index)
-      ) { [shared, index] level, message in
-        // All loops see the same; one tells.
-        if index == 0 { shared.log.write(level, message) }
-      }
+        endpoint: endpoint, loop: loop, counters: RedisCounters(metrics.redis, name, shard: index),
+        presence: shared.redisPresence)
       redis[name] = client
       client.start()
     }

@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import EventLoopsTestSupport
 import Metrics
 import Redis
 import Testing
@@ -13,7 +14,9 @@ import Testing
     timeout: Duration = .milliseconds(500), channels: [String] = [],
     _ script: @escaping (_ command: [String], _ connection: Int) -> ScriptedRedis.Answer,
     _ body: (RedisClient, ScriptedRedis, @escaping () -> Void) -> Void
-  ) throws -> (server: ScriptedRedis, metrics: String, log: [String]) {
+  ) throws -> (server: ScriptedRedis, metrics: String, log: String) {
+    let folder = try TemporaryFolder()
+    let log = try LogSink(.file(path: folder.file("log")))
     let loop = try EventLoop(name: "test", mailbox: Mailbox())
     let server = try ScriptedRedis(loop: loop, script)
     let registry = MetricsRegistry(shards: 1)
@@ -21,11 +24,10 @@ import Testing
       name: "shared", position: SourcePosition(file: "", line: 1, column: 1),
       address: .host("127.0.0.1", port: server.listener.address.port))
     configuration.timeout = timeout
-    var log: [String] = []
     let client = RedisClient(
       endpoint: RedisEndpoint(configuration, connectTimeout: .seconds(5), security: nil), channels: channels,
-      loop: loop, counters: RedisCounters(RedisMetrics(registry), "shared", shard: 0)
-    ) { log.append($1) }
+      loop: loop, counters: RedisCounters(RedisMetrics(registry), "shared", shard: 0),
+      presence: RedisPresence(log: GatewayLog(sink: log, format: .text)))
     var isDone = false
     let patience = Timer(loop: loop) { loop.stop() }
     patience.schedule(after: .seconds(20))
@@ -37,7 +39,8 @@ import Testing
     loop.run()
     client.close()
     #expect(isDone, "it did not come about")
-    return (server, String(decoding: registry.expose(), as: UTF8.self), log)
+    log.flush()
+    return (server, String(decoding: registry.expose(), as: UTF8.self), try folder.read("log"))
   }
 
   @Test func commandsAreAnsweredInTheirOrder() throws {
@@ -121,7 +124,7 @@ import Testing
       }
     }
     #expect(server.connections == 2)
-    #expect(log.count == 2 && log.last?.contains("there again") == true)
+    #expect(log.split(separator: "\n").count == 2 && log.contains("there again"))
   }
 
   @Test func aLostConnectionFailsWhatWaitsAndIsMadeAgain() throws {

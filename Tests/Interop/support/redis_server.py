@@ -37,7 +37,13 @@ class RedisServer:
             [self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
              "--unixsocket", self.socket, "--enable-debug-command", "yes", *self.arguments],
             cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: self.call("PING") is not None, what="the start of Redis")
+        wait_until(self._answers, what="the start of Redis")
+
+    def _answers(self):
+        try:
+            return self.call("PING") is not None
+        except ValueError as error:
+            return str(error).startswith("NOAUTH")
 
     def kill(self):
         self.process.kill()

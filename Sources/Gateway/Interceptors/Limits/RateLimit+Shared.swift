@@ -1,5 +1,7 @@
+import Configuration
 import EventLoops
 import HTTPModel
+import Metrics
 import Policies
 import RPC
 import Redis
