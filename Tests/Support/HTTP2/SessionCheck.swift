@@ -43,6 +43,7 @@ package struct SessionCheck {
     } else {
       fault = Self.check(whole.peer) ?? Self.check(whole.output, whole.peer)
     }
+    for run in [whole, split] { run.peer.release(run.asked) }
   }
 
   /// Sizes that follow from the seed alone.
@@ -61,8 +62,9 @@ package struct SessionCheck {
 
   private static func peer(
     _ role: HTTP2Session.Role, _ bytes: [UInt8], pieces: [Int]
-  ) -> (peer: Peer, output: [UInt8])? {
+  ) -> (peer: Peer, output: [UInt8], asked: [HTTP2Stream])? {
     guard let peer = Peer(role) else { return nil }
+    var asked: [HTTP2Stream] = []
     peer.onEnd = { peer, stream in
       guard role == .server else { return }
       peer.respond(stream, 200, [("Content-Type", "text/plain"), ("set-cookie", "a=b")])
@@ -78,6 +80,7 @@ package struct SessionCheck {
         let stream = peer.session.request(
           line, fields: block([("x-one", "1")]), contentLength: nil, hasBody: body != nil, owner: peer)
         guard let stream else { return nil }
+        asked.append(stream)
         if let body {
           peer.send(body, on: stream)
           peer.session.end(stream, trailers: nil)
@@ -91,7 +94,7 @@ package struct SessionCheck {
       start += piece
     }
     output += peer.output()
-    return (peer, output)
+    return (peer, output, asked)
   }
 
   /// What goes on from here must be one message for whoever reads it next.
