@@ -117,7 +117,9 @@ let package = Package(
     library("Policies"),
     library(
       "Migration",
-      ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration"]),
+      [
+        "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration", "JSONValues",
+      ]),
     library("Metrics"),
     library("TransportSecurity", ["Bytes", "COpenSSL"]),
     parser("Redis", ["Bytes", "CHiredis", "COpenSSL"]),
@@ -184,7 +186,7 @@ let package = Package(
       "Migration",
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration",
-        "RandomnessTestSupport", "TranslationTestSupport",
+        "JSONValues", "RandomnessTestSupport", "TranslationTestSupport",
       ]),
     tests("Metrics"),
     support("TransportSecurity", ["COpenSSL"]),
@@ -196,7 +198,8 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
-        "TransportSecurity", "COpenSSL", "Redis", "Metrics", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
+        "Migration", "TransportSecurity", "COpenSSL", "Redis", "Metrics", "EventLoops", "HTTP2TestSupport",
+        "EventLoopsTestSupport",
         "TransportSecurityTestSupport",
       ]),
     tests(

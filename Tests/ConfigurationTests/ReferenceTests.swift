@@ -57,7 +57,7 @@ import Testing
     let plain = UpstreamConfiguration(name: "", position: upstream.position, protocol: .rest, endpoints: [])
     #expect(upstream.maxConnections == plain.maxConnections)
     #expect(upstream.maxIdleConnections == plain.maxIdleConnections)
-    #expect(got.upstreams.map(\.codec) == [.json, .proto])
+    #expect(got.upstreams.filter { !$0.isGateway }.map(\.codec) == [.json, .proto])
     #expect(upstream.codec == plain.codec)
     guard case .accessLog(let log)? = got.interceptors.first else { throw Missing() }
     #expect(log.format == AccessLogConfiguration().format)

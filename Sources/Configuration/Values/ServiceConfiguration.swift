@@ -9,6 +9,8 @@ package struct ServiceConfiguration: Sendable {
   package var methods: [MethodConfiguration]
   /// Of the service's own; they come after those of all routes.
   package var interceptors: [InterceptorConfiguration] = []
+  /// Set where the gateway answers itself (`answer: gateway`).
+  package var answerer: GatewayService?
 
   package init(service: Reference, settings: RouteSettings, methods: [MethodConfiguration]) {
     self.service = service
@@ -78,10 +80,12 @@ package struct SelectedRuleConfiguration: Sendable {
 
 /// The keys that a service and a method share; a method's win, key by key.
 package struct RouteSettings: Sendable {
-  /// Who answers: see the README, and `turnout help stage`. In stage `shadow` REST answers and RPC gets a copy.
+  /// Who answers: see the README, and `turnout help stage`. In stage `shadow` REST answers and RPC gets a copy; in stage
+  /// `canary` RPC answers a share of the callers, and REST the others.
   package enum Stage: String, Sendable, CaseIterable {
     case rest
     case shadow
+    case canary
     case rpc
   }
 
@@ -159,6 +163,10 @@ package struct RouteSettings: Sendable {
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   package var shadow = Shadow()
+  /// Nil when not configured.
+  package var canary: Canary?
+  /// Nil: nobody chooses the side for a call.
+  package var override: Override?
   /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
   package var isPublic = false
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).

@@ -44,6 +44,8 @@ package struct UpstreamConfiguration: Sendable {
   package var headers = HeaderChangesConfiguration()
   /// For `https://` endpoints; nil: the machine's authorities and no certificate of our own.
   package var tls: UpstreamTLSConfiguration?
+  /// Whether it is the gateway itself; then it has no endpoints.
+  package var isGateway = false
 
   package init(
     name: String, position: SourcePosition, protocol: BackendProtocol, endpoints: [EndpointConfiguration]

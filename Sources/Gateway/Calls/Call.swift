@@ -214,7 +214,7 @@ final class Call {
       pass(to: fallbackUpstream)
       return
     }
-    let decision = StageDecision(route.plan.presentStage)
+    let decision = StageDecision.make(for: self, route.plan)
     self.decision = decision
     guard let upstream = route.plan.upstream(of: decision.side) else {
       fail(RPCError(.unavailable, "no upstream is configured for stage \(decision.stage.rawValue)"))

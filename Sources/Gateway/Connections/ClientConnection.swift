@@ -17,6 +17,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
     case body
     /// The request is read; its answer is not yet sent.
     case reply
+    /// The answer is whole, the request's body is not: the rest of it is dropped, so that the next request can be read.
+    case leftover
     case tunnel
     /// The last answer is sent or on its way; what still comes is dropped.
     case discard
@@ -69,6 +71,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   var requestStartedAt: Instant
   var rateWindowStart: Instant
   var rateWindowBytes = 0
+  /// Bytes that were dropped of a body whose call has ended.
+  var leftoverBytes = 0
   /// Until when bytes are dropped after the last answer; nil before that is written.
   var lingersUntil: Instant?
   var timerAt: Instant?

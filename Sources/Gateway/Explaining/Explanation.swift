@@ -153,7 +153,8 @@ enum Explanation {
     _ report: inout ExplanationText
   ) {
     let endpoints = upstream.endpoints.map { "\($0.isSecure ? "https" : "http")://\($0.authority)" }
-    report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints.joined(separator: ", "))")
+    let place = upstream.isGateway ? ", the gateway itself" : " at \(endpoints.joined(separator: ", "))"
+    report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue))\(place)")
     report.line("sent", "\(request.method.name) \(request.target.withSpan { String(repairing: $0) })")
     for index in request.fields.indices where !request.fields.entry(at: index).isRemoved {
       let value = request.fields.text(at: index)

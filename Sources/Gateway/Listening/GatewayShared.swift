@@ -13,6 +13,7 @@ final class GatewayShared: Sendable {
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let redisPresence: RedisPresence
+  let rampLead = RampLead()
   let buffers = BufferBudget()
   /// Of all listeners, kept over reloads.
   let tickets = TicketKeys()

@@ -23,6 +23,7 @@ final class Worker {
   private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
   /// Connections to the Redis servers that limits are kept on, by their names.
   var redis: [String: RedisClient] = [:]
@@ -86,7 +87,8 @@ final class Worker {
         used.insert(identity)
         members.append(self.endpoint(identity, endpoint, upstream, security))
       }
-      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index))
+      let local = upstream.isGateway ? LocalServices(self, snapshot) : nil
+      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index, local: local))
     }
     for (identity, pool) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
@@ -95,6 +97,7 @@ final class Worker {
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     locals = [:]
+    updateHealthWatches()
     internalClient.adopted()
     if asksRedis { adoptRedis(snapshot) }
     if refreshesResources { refreshers.follow(snapshot.resources) }
@@ -233,6 +236,7 @@ final class Worker {
     internalClient.closeIdle()
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
+    updateHealthWatches()
     drainTimer.schedule(after: time)
     endIfDrained()
   }

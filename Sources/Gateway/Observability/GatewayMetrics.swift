@@ -18,6 +18,7 @@ final class GatewayMetrics: Sendable {
   let duration: HistogramFamily
   let upstreamDuration: HistogramFamily
   let shadows: CounterFamily
+  let decisions: CounterFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
   let rateLimited: CounterFamily
@@ -37,6 +38,8 @@ final class GatewayMetrics: Sendable {
   let bufferedBytes: Gauge
   let redis: RedisMetrics
   let limitFallbacks: CounterFamily
+  let stateErrors: CounterFamily
+  let stateLeader: Gauge
 
   /// - Parameter shards: one for each loop.
   init(shards: Int) {
@@ -54,6 +57,10 @@ final class GatewayMetrics: Sendable {
     shadows = registry.counter(
       "turnout_shadow_total", help: "Copies to the other backend, by how they ended.",
       labels: ["service", "method", "outcome"])
+    decisions = registry.counter(
+      "turnout_stage_decisions_total",
+      help: "Ended calls whose side was chosen one by one, by side and by what chose it: share, rule or override.",
+      labels: ["service", "method", "side", "reason"])
     reloads = registry.counter(
       "turnout_config_reloads_total", help: "Reloads of the configuration, by outcome.", labels: ["outcome"])
     unknownFields = registry.counter(
@@ -102,6 +109,13 @@ final class GatewayMetrics: Sendable {
       "turnout_buffered_bytes", help: "Bytes of messages that are held to be translated.", labels: []
     ).child([])
     redis = RedisMetrics(registry)
+    stateErrors = registry.counter(
+      "turnout_state_errors_total", help: "Troubles with the state file, and with sharing stages over Redis.",
+      labels: ["operation"])
+    stateLeader = registry.gauge(
+      "turnout_state_leader", help: "Whether this process advances ramps: one of those that share their state.",
+      labels: []
+    ).child([])
     limitFallbacks = registry.counter(
       "turnout_rate_limit_fallbacks_total", help: "Calls whose shared limit could not be asked, by what was done.",
       labels: ["redis", "decision"])
@@ -123,6 +137,12 @@ final class GatewayMetrics: Sendable {
 
   func shadow(_ route: Route, _ outcome: ShadowOutcome, shard: Int) {
     shadows.child([route.service, route.method, outcome.rawValue]).add(1, shard: shard)
+  }
+
+  /// Nil for a call whose stage has one side only.
+  func decisions(_ route: Route, _ decision: StageDecision) -> Counter? {
+    guard decision.reason != .stage else { return nil }
+    return decisions.child([route.service, route.method, decision.side.label, decision.reason.label])
   }
 
   func unknownField(_ route: Route, _ path: String, shard: Int) {

@@ -16,6 +16,10 @@ final class RunningGateway: Sendable {
     var servers: [LocalServer] = []
     /// Nil: the admin endpoint speaks without TLS.
     var adminSecurity: LocalServerSecurity?
+    var audit: AuditLog?
+    /// Nil: what is set at run time is not kept.
+    var keeper: StageKeeper?
+    var sharing: StageSharing?
     var watcher: FileWatcher?
     var isDraining = false
   }
@@ -107,11 +111,19 @@ final class RunningGateway: Sendable {
       guard let shared else { return }
       shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
       shared.accessLogs.report()
+      shared.metrics.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
     }
     publishStages(snapshot)
+    shared.stages.onChange { [log = shared.log] in log.write($0) }
     // Before the workers: a taken port must not leave a gateway behind that serves half.
     let servers = try openServers(snapshot)
     state.withLock { $0.servers = servers }
+    do throws(SystemError) {
+      try beginKeepingStages(snapshot)
+    } catch {
+      waitUntilEnded()
+      throw error
+    }
     for index in 0..<count {
       ended.enter()
       do throws(SystemError) {
@@ -189,6 +201,7 @@ final class RunningGateway: Sendable {
     for worker in workers { worker.join() }
     for server in servers { server.stop() }
     for server in servers { server.join() }
+    endKeepingStages()
     // They hold this object by their handlers.
     state.withLock { state in
       state.servers = []
@@ -205,6 +218,11 @@ final class RunningGateway: Sendable {
       try shared.accessLogs.reopen()
     } catch {
       shared.log.write(.error, "an access log cannot be reopened: \(error)")
+    }
+    do throws(SystemError) {
+      try state.withLock({ $0.audit })?.reopen()
+    } catch {
+      shared.log.write(.error, "the audit log cannot be reopened: \(error)")
     }
   }
 

@@ -1,6 +1,7 @@
 import Configuration
 import HTTP1
 import ProtoJSON
+import ProtobufSchema
 
 /// Everything that a request needs to know of the configuration, compiled: immutable, published whole.
 ///
@@ -33,11 +34,15 @@ final class Snapshot: Sendable {
   let redis: [String: RedisEndpoint]
   /// Those of them that limits are kept on.
   let limitServers: [String: RedisEndpoint]
+  /// What reflection hands out; nil where the gateway does not answer it.
+  let descriptors: DescriptorFiles?
+  /// The services that have routes, sorted.
+  let serviceNames: [String]
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
     security: GatewaySecurity, interceptors: [any Interceptor], resources: [any RefreshedResource],
-    errorCodec: JSONCodec
+    errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -64,5 +69,9 @@ final class Snapshot: Sendable {
     let names = Set(
       (interceptors + routes.flatMap(\.interceptors)).compactMap { ($0 as? RateLimit)?.shared?.server })
     limitServers = redis.filter { names.contains($0.key) }
+    self.descriptors = descriptors
+    serviceNames = Set(routes.map(\.service)).sorted()
   }
+
+  func hasService(_ name: String) -> Bool { serviceNames.contains(name) }
 }

@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Migration
 import Policies
 import ProtoJSON
 import ProtobufSchema
@@ -55,7 +56,10 @@ struct SnapshotCompiler {
     var compiler = SnapshotCompiler(configuration, stages, builder, generation, interceptors, security)
     let (sources, faults) = SchemaFiles.read(configuration.schema)
     compiler.diagnostics = securityFaults + faults
-    let (schema, schemaFaults) = SchemaLoader.load(sources)
+    let answered = configuration.services.compactMap(\.answerer)
+    let (schema, schemaFaults) = SchemaLoader.load(
+      sources, services: configuration.services.map(\.service.name),
+      keepsFiles: answered.contains(where: \.isReflection))
     compiler.diagnostics += schemaFaults
     guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
     let snapshot = compiler.build(schema)
@@ -76,7 +80,7 @@ struct SnapshotCompiler {
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
       security: security, interceptors: interceptors + more, resources: builder.resources,
-      errorCodec: codec(.standard, schema))
+      errorCodec: codec(.standard, schema), descriptors: schema.files)
   }
 
   private mutating func build(
@@ -141,9 +145,17 @@ struct SnapshotCompiler {
     let settings = service.settings
     let needsREST = settings.stage != .rpc && settings.rest == nil
     let needsRPC = settings.stage != .rest && settings.rpc == nil
-    guard needsREST || needsRPC else { return }
+    let needsShare = settings.stage == .canary && settings.canary?.percent == nil
+    guard needsREST || needsRPC || needsShare else { return }
     let unlisted = type.methods.map(\.name).filter { name in !service.methods.contains { $0.method.name == name } }
     guard !unlisted.isEmpty else { return }
+    if needsShare {
+      report(
+        settings.stagePosition,
+        "\(type.fullName): stage `canary` of \(listed(unlisted)) has no share of the callers",
+        cure: "write `canary: { percent: 1% }`")
+    }
+    guard needsREST || needsRPC else { return }
     let (side, kind) = needsREST ? ("rest", "rest") : ("rpc", "connect")
     report(
       settings.stagePosition,
@@ -188,11 +200,12 @@ struct SnapshotCompiler {
     }
     var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
     if settings.isPublic { chain.removeAll { $0 is any AuthenticatingInterceptor } }
+    let canary = canaryPlan(settings, of: type)
     routes.append(
       Route(
         index: index, service: type.fullName, type: method, settings: settings,
-        stage: stages.cell(for: procedure, configured: settings.stage),
-        restUpstream: settings.rest.flatMap { upstreamIndex($0) },
+        stage: stages.cell(for: procedure, configured: StageSetting(settings)),
+        canary: canary, restUpstream: settings.rest.flatMap { upstreamIndex($0) },
         rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
         codec: standard, profileCodec: profile, interceptors: chain))
   }
@@ -208,6 +221,15 @@ struct SnapshotCompiler {
         settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",
         cure: "declare idempotency_level = NO_SIDE_EFFECTS if it has none")
     }
+  }
+
+  /// Routes of a service choose the same callers unless their salts say otherwise: who writes on the new side reads there.
+  private mutating func canaryPlan(_ settings: RouteSettings, of type: ServiceType) -> CanaryPlan {
+    let canary = settings.canary ?? RouteSettings.Canary()
+    var faults: [Diagnostic] = []
+    let rules = CanaryRules(canary.rules, faults: &faults)
+    for fault in faults where !diagnostics.contains(fault) { diagnostics.append(fault) }
+    return CanaryPlan(rules: rules, keys: StickyKeys(canary, salt: type.fullName))
   }
 
   private mutating func compile(

@@ -270,7 +270,15 @@ final class StreamRelay {
   }
 
   private func finish(_ flow: MessageFlow, _ trailers: FieldBlock) throws(RPCError) {
-    _ = try flow.finish(call)
+    do throws(RPCError) {
+      _ = try flow.finish(call)
+    } catch {
+      // An error in the trailers is why the body ends where it does.
+      guard backend.dialect == .grpc, trailers.contains(.grpcStatus),
+        let told = backend.readEnd(call, nil, head: nil, trailers: trailers)
+      else { throw error }
+      throw told
+    }
     let error =
       flow.hasEnd
       ? flow.end.withSpan { backend.readEnd(call, $0, head: nil, trailers: trailers) }

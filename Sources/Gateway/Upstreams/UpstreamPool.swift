@@ -4,10 +4,15 @@ import Configuration
 final class UpstreamPool {
   let configuration: UpstreamConfiguration
   let endpoints: [EndpointPool]
+  /// Set for the gateway itself.
+  private let local: LocalServices?
   private var next: Int
 
-  init(configuration: UpstreamConfiguration, endpoints: [EndpointPool], first: Int) {
+  init(
+    configuration: UpstreamConfiguration, endpoints: [EndpointPool], first: Int, local: LocalServices? = nil
+  ) {
     self.configuration = configuration
+    self.local = local
     self.endpoints = endpoints
     // Loops begin at different endpoints, so that few requests are spread too.
     next = endpoints.isEmpty ? 0 : first % endpoints.count
@@ -15,6 +20,7 @@ final class UpstreamPool {
 
   /// Gives the attempt a connection of the next endpoint in turn.
   func serve(_ attempt: Attempt, onFreshConnection: Bool = false) {
+    if let local { return local.serve(attempt) }
     guard !endpoints.isEmpty else {
       attempt.connectionFailed(
         nil, UpstreamFailure(kind: .overloaded, reason: "\(configuration.name) has no endpoints"))

@@ -3,12 +3,14 @@ import TransportSecurity
 
 /// What goes over the connection, encrypted where there is a session.
 extension BlockingConnection {
-  static func secureSession(
-    for endpoint: AdminURL, trusting authorities: String?
-  ) throws(AdminClient.Failure) -> SecureSession {
+  static func secureSession(for endpoint: AdminURL) throws(AdminClient.Failure) -> SecureSession {
     do {
       let trust: ClientContext.Trust
-      if let authorities { trust = .authorities(try Certificate.load(path: authorities)) } else { trust = .system }
+      if let file = endpoint.authorities {
+        trust = .authorities(try Certificate.load(path: file))
+      } else {
+        trust = .system
+      }
       return try SecureSession(client: ClientContext(trust: trust, protocols: ["http/1.1"]), name: endpoint.host)
     } catch let fault as CredentialFault {
       throw AdminClient.Failure(reason: "--ca: \(fault.path): \(fault.reason)")

@@ -20,13 +20,9 @@ struct BlockingConnection: ~Copyable {
   deinit { close(descriptor) }
 
   /// Connects to the first address of the name that answers.
-  ///
-  /// - Parameter authorities: a file of those that may have signed the server's certificate; nil: the machine's.
-  static func open(
-    to endpoint: AdminURL, trusting authorities: String?, seconds: Int
-  ) throws(AdminClient.Failure) -> BlockingConnection {
+  static func open(to endpoint: AdminURL, seconds: Int) throws(AdminClient.Failure) -> BlockingConnection {
     // Before anything is sent: a file that cannot be read is no reason to call.
-    let session = endpoint.isSecure ? try secureSession(for: endpoint, trusting: authorities) : nil
+    let session = endpoint.isSecure ? try secureSession(for: endpoint) : nil
     var hints = addrinfo()
     hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?

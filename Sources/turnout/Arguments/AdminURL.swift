@@ -5,6 +5,8 @@ struct AdminURL: Sendable, Equatable {
   var port: UInt16
   /// Whether it is spoken to over TLS.
   var isSecure = false
+  /// Of the server over TLS: a file of authorities that are trusted instead of the machine's.
+  var authorities: String?
 
   static let standard = AdminURL(host: "127.0.0.1", port: 9901)
 

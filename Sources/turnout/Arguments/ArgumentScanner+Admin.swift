@@ -2,19 +2,19 @@ extension ArgumentScanner {
   /// The options of commands that ask a running gateway.
   static let adminOptions: [Option] = [.init(name: "--admin"), .init(name: "--ca")]
 
-  /// `--admin URL` and `--ca FILE`.
-  func admin() throws(UsageError) -> (endpoint: AdminURL, authorities: String?) {
-    var endpoint = AdminURL.standard
+  /// The address of `--admin`, else the usual one, with the file of `--ca`.
+  func admin() throws(UsageError) -> AdminURL {
+    var admin = AdminURL.standard
     if let url = value("--admin") {
       guard let read = AdminURL(url) else {
         throw error("--admin \"\(url)\" is not an admin URL; write it like \(AdminURL.standard.text)")
       }
-      endpoint = read
+      admin = read
     }
-    let authorities = value("--ca")
-    if authorities != nil, !endpoint.isSecure {
+    admin.authorities = value("--ca")
+    if admin.authorities != nil, !admin.isSecure {
       throw error("--ca is for an admin URL with https; write --admin https://HOST:PORT")
     }
-    return (endpoint, authorities)
+    return admin
   }
 }
