@@ -1,4 +1,5 @@
-package import JSONValues
+import JSONValues
+import RPC
 
 /// What a state file holds: the documents of all routes, those that are not served at present too.
 package struct StateFileContent: Sendable, Equatable {
@@ -56,6 +57,6 @@ package struct StateFault: Error, Sendable, Equatable {
 
 extension Int {
   fileprivate init(clamping number: Double) {
-    self = number.isFinite ? Int(max(-1e9, min(1e9, number))) : -1
+    self = number.isFinite ? Int(Swift.max(-1e9, Swift.min(1e9, number))) : -1
   }
 }
