@@ -5,7 +5,7 @@ extension Sections {
     "an interceptor",
     hints: Dictionary(
       uniqueKeysWithValues: [
-        "retry", "concurrency", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
+        "retry", "concurrency", "tracing", "basic_auth", "circuit_breaker", "cache",
         "ip_filter",
       ].map { name in
         (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
@@ -15,7 +15,7 @@ extension Sections {
   static let headers = Section<HeadersKey>("the headers", hints: headerHints)
   static let headerChanges = Section<HeaderChangesKey>("the changes of headers")
   static let apiKey = Section<APIKeyKey>(
-    "an API key check", hints: ["file": .misplaced("write `keys: \"${file:PATH}\"`, one key a line")])
+    "an API key check", hints: ["file": .misplaced("write `keys_file: PATH`, with the SHA-256 of a key on each line")])
   static let rateLimit = Section<RateLimitKey>("a rate limit")
   static let cors = Section<CORSKey>("the CORS settings")
 
@@ -33,6 +33,8 @@ enum InterceptorKey: String, SectionKey {
   case rateLimit = "rate_limit"
   case cors
   case jwt
+  case externalAuth = "external_auth"
+  case clientCertificate = "client_certificate"
 }
 
 enum AccessLogKey: String, SectionKey {
@@ -52,7 +54,8 @@ enum HeaderChangesKey: String, SectionKey {
 }
 
 enum APIKeyKey: String, SectionKey {
-  case keys, header, query
+  case keys, header, query, forward
+  case keysFile = "keys_file"
 }
 
 enum RateLimitKey: String, SectionKey {

@@ -17,11 +17,13 @@ enum Sections {
   package static var all: [KnownSection] {
     [
       root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
-      upstream.known, upstreamTLS.known, service.known,
+      upstream.known, upstreamTLS.known, credentials.known, staticCredentials.known, fileCredentials.known,
+      oauth2.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
-      apiKey.known, rateLimit.known, cors.known, jwt.known, jwtIssuer.known, keySet.known, limits.known, timeouts.known,
+      apiKey.known, rateLimit.known, cors.known, jwt.known, jwtIssuer.known, keySet.known,
+      externalAuth.known, clientCertificate.known, limits.known, timeouts.known,
       redis.known, redisTLS.known, state.known, audit.known,
     ]
   }
@@ -63,7 +65,7 @@ enum SchemaKey: String, SectionKey {
 }
 
 enum UpstreamKey: String, SectionKey {
-  case `protocol`, codec, endpoints, http, headers, tls
+  case `protocol`, codec, endpoints, http, headers, tls, credentials
   case connectTimeout = "connect_timeout"
   case maxIdleConnections = "max_idle_connections"
   case maxConnections = "max_connections"

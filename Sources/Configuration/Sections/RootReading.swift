@@ -101,7 +101,7 @@ struct RootReader {
       context.error(node.position, "the token has a blank or a character beyond ASCII", cure: "use visible ASCII")
       return nil
     }
-    context.keep(secret: text.value)
+    context.keep(secret: text.value, writtenAt: text.isSecret ? nil : text.position)
     return text.value
   }
 }

@@ -7,6 +7,8 @@ package enum InterceptorConfiguration: Sendable, Equatable {
   case rateLimit(RateLimitConfiguration)
   case cors(CORSConfiguration)
   case jwt(JWTConfiguration)
+  case externalAuth(ExternalAuthConfiguration)
+  case clientCertificate(ClientCertificateConfiguration)
 }
 
 /// `access_log:`
@@ -66,8 +68,12 @@ package struct HeadersConfiguration: Sendable, Equatable {
 
 /// `api_key:`
 package struct APIKeyConfiguration: Sendable, Equatable {
-  /// Secrets; at least one.
+  /// Secrets; none only where there is a file.
   package var keys: [String]
+  /// Of digests of keys, with the names of their owners.
+  package var file: FileReference?
+  /// The header that tells the backend the owner's name, in lower case; nil: none.
+  package var forward: String?
   /// The field that carries the key, in lower case; nil: only the query does.
   package var header: String?
   /// The query parameter that carries it; nil: only the header does.

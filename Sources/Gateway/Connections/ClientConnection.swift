@@ -30,6 +30,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   let remoteAddress: SocketAddress
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
+  /// By the client's certificate; nil without one.
+  let identity: ClientIdentity?
   var slot = -1
   var transport: Transport?
   var registration: Registration?
@@ -87,6 +89,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
     gauge = start.gauges.http1
     remoteAddress = start.remoteAddress
     coveredNames = start.coveredNames
+    identity = start.identity
     let now = worker.loop.now
     openedAt = start.openedAt
     lastProgress = now

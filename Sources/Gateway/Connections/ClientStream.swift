@@ -9,6 +9,8 @@ protocol ClientStream: AnyObject {
   var remoteAddress: SocketAddress { get }
   /// Whom the connection's certificate is for, when that limits what may be asked for over it; nil: anything.
   var coveredNames: CertificateNames? { get }
+  /// Who the client is by its certificate; nil without one.
+  var identity: ClientIdentity? { get }
   /// Whether the request body has been delivered whole.
   var hasReceivedAll: Bool { get }
   /// Whether more should not be sent until ``Call/clientDrained()``.
@@ -42,6 +44,7 @@ protocol ClientStream: AnyObject {
 }
 
 extension ClientStream {
+  var identity: ClientIdentity? { nil }
   func pipeForBody() -> SplicePipe? { nil }
   func pipeFilled() {}
   func closeAfterAnswer() {}

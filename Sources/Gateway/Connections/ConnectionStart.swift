@@ -14,6 +14,8 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
   let remoteAddress: SocketAddress
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
+  /// By the client's certificate; nil without one.
+  let identity: ClientIdentity?
   let openedAt: Instant
   var slot = -1
   var gauge: Gauge { gauges.http1 }
@@ -32,6 +34,7 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
     self.gauges = gauges
     self.remoteAddress = remoteAddress
     self.coveredNames = coveredNames
+    identity = transport.clientIdentity
     openedAt = worker.loop.now
     let descriptor = transport.descriptor
     self.transport = consume transport

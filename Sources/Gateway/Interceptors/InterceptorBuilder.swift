@@ -39,9 +39,14 @@ final class InterceptorBuilder {
         result.append(AccessLog(sink: try accessLogs.sink(for: settings), format: settings.format))
       case .requestID(let settings): result.append(RequestIdentity(settings))
       case .headers(let settings): result.append(Headers(settings))
-      case .apiKey(let settings): result.append(APIKeys(settings))
+      case .apiKey(let settings): if let keys = apiKeys(settings) { result.append(keys) }
       case .rateLimit(let settings): result.append(limit(settings, scope))
       case .cors(let settings): result.append(CORS(settings))
+      case .clientCertificate(let settings): result.append(ClientCertificates(settings))
+      case .externalAuth(let settings):
+        let (origin, more) = InternalOrigin.make(settings.service, for: .externalAuth)
+        diagnostics += more
+        if let origin { result.append(ExternalAuth(ExternalAuthPlan(settings, origin))) }
       case .jwt(let settings): if let plan = plan(settings) { result.append(JWT(plan)) }
       }
     }
@@ -60,6 +65,13 @@ final class InterceptorBuilder {
       keySource(issuer.keys).map { JWTPlan.Issuer(name: issuer.issuer, check: TokenCheck(issuer), keys: $0) }
     }
     return issuers.count == settings.issuers.count ? JWTPlan(settings, issuers) : nil
+  }
+
+  private func apiKeys(_ settings: APIKeyConfiguration) -> APIKeys? {
+    guard let file = settings.file else { return APIKeys(settings, file: nil) }
+    let (keys, more) = HashedKeyFile.read(file)
+    diagnostics += more
+    return keys.map { APIKeys(settings, file: HashedKeyPlan($0, forward: settings.forward)) }
   }
 
   private func keySource(_ keys: JWTConfiguration.Keys) -> KeySource? {

@@ -95,6 +95,9 @@ final class Worker {
       pool.isRetired = true
       pool.closeIdle()
     }
+    for (pool, credentials) in zip(pools, snapshot.credentials) {
+      pool.credentials = credentials.map { PoolCredentials($0, worker: self) }
+    }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     locals = [:]
     updateHealthWatches()

@@ -16,6 +16,8 @@ final class Snapshot: Sendable {
   let upstreams: [UpstreamConfiguration]
   /// What each upstream's requests get or lose, by the same index.
   let upstreamHeaders: [HeaderChanges?]
+  /// How the gateway proves who it is, by the same index; nil: it does not.
+  let credentials: [OutgoingCredentials?]
   /// Whether a route answers preflights, so that they are looked for.
   let answersPreflights: Bool
   /// Index of the upstream for what no route matches.
@@ -41,8 +43,8 @@ final class Snapshot: Sendable {
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    security: GatewaySecurity, interceptors: [any Interceptor], resources: [any RefreshedResource],
-    errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
+    security: GatewaySecurity, interceptors: [any Interceptor], credentials: [OutgoingCredentials?],
+    resources: [any RefreshedResource], errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -54,6 +56,7 @@ final class Snapshot: Sendable {
     self.fallback = fallback
     self.security = security
     self.interceptors = interceptors
+    self.credentials = credentials
     self.resources = resources
     identityFields = IdentityFields(configuration)
     self.errorCodec = errorCodec

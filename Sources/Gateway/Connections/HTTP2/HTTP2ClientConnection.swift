@@ -15,6 +15,8 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   let gauge: Gauge
   let remoteAddress: SocketAddress
   let coveredNames: CertificateNames?
+  /// By the client's certificate; nil without one.
+  let identity: ClientIdentity?
   var slot = -1
   private(set) var wire: HTTP2Wire?
   let session: HTTP2Session
@@ -40,6 +42,7 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     gauge = start.gauges.http2
     remoteAddress = start.remoteAddress
     coveredNames = start.coveredNames
+    identity = start.identity
     openedAt = start.openedAt
     idleSince = worker.loop.now
     guard let session = HTTP2Session(role: .server, settings: worker.http2Settings, workspace: worker.http2) else {

@@ -42,6 +42,7 @@ final class HTTP2ClientStream: ClientStream {
   private var rateWindowBytes = 0
 
   var coveredNames: CertificateNames? { connection.coveredNames }
+  var identity: ClientIdentity? { connection.identity }
 
   init(connection: HTTP2ClientConnection, stream: HTTP2Stream) {
     self.connection = connection
