@@ -87,11 +87,6 @@ def test_unknown_routes_are_kept_for_when_they_come_back(again, configuration):
     gateway = again()
     put(gateway, {"stage": "rpc"})
     full = configuration("rest", state={"file": "turnout.state"})
-    without = configuration("rest", state={"file": "turnout.state"})
-    del without["services"]
-    del without["schema"]
-    without["fallback"] = "legacy"
-    gateway.stop()
     gateway = again(services={}, schema=[], fallback="legacy")
     assert gateway.admin("GET", "/routes").json()["routes"] == []
     assert GET in (gateway.folder / "turnout.state").read_text()

@@ -85,23 +85,30 @@ import Testing
 
   @Test func onlyWhatIsNewIsRecorded() throws {
     var ledger = StageLedger(writer: "0a", replica: "a")
-    let rest = StageSetting(.rest)
-    var state = StageState(procedure: "a/b", configured: rest)
-    #expect(ledger.record(state, at: 5) == nil)
+    var state = StageState(procedure: "a/b", configured: StageSetting(.rest))
+    var recorded = ledger.record(state, at: 5)
+    #expect(recorded == nil)
     _ = state.set(StageSetting(.rpc), StageOrigin(.admin, at: 6))
-    let first = try #require(ledger.record(state, at: 6))
-    #expect(ledger.record(state, at: 7) == nil)
+    recorded = ledger.record(state, at: 6)
+    let first = try #require(recorded)
+    recorded = ledger.record(state, at: 7)
+    #expect(recorded == nil)
     // What came from elsewhere and took effect here is nothing new.
     var other = StageLedger(writer: "0b", replica: "b")
-    #expect(other.merge(first) && !other.merge(first))
-    #expect(other.record(state, at: 1) == nil)
+    let merged = [other.merge(first), other.merge(first)]
+    #expect(merged == [true, false])
+    recorded = other.record(state, at: 1)
+    #expect(recorded == nil)
     _ = state.clear(StageOrigin(.admin, at: 3))
     // A clock that is behind does not make the change older than what it changes.
-    let second = try #require(other.record(state, at: 1))
+    recorded = other.record(state, at: 1)
+    let second = try #require(recorded)
     #expect(second.version > first.version && second.overlay.isEmpty)
-    #expect(ledger.merge(second))
+    let isNewer = ledger.merge(second)
+    #expect(isNewer)
     _ = state.publish(StageSetting(.shadow), at: 9)
-    #expect(try #require(ledger.record(state, at: 9)).configured == StageSetting(.shadow))
+    recorded = ledger.record(state, at: 9)
+    #expect(recorded?.configured == StageSetting(.shadow))
   }
 
   /// Replicas that change routes and hear of each other in any order, twice, or late, agree in the end.
