@@ -104,6 +104,7 @@ let package = Package(
     parser("Bytes"),
     .target(name: "HTTPModel", dependencies: ["Bytes"], swiftSettings: strictRules + countedByHand),
     library("Diagnostics"),
+    parser("ProxyProtocol", ["Bytes"]),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
     parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
     parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
@@ -131,7 +132,7 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
-        "EventLoops", "TransportSecurity", "Redis",
+        "EventLoops", "TransportSecurity", "Redis", "ProxyProtocol",
       ]),
     .executableTarget(
       name: "turnout",
@@ -146,6 +147,7 @@ let package = Package(
     tests("Bytes"),
     tests("HTTPModel", ["Bytes"]),
     tests("Diagnostics"),
+    tests("ProxyProtocol", ["Bytes", "RandomnessTestSupport"]),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport", "RandomnessTestSupport"]),
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
@@ -199,8 +201,7 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
         "Migration", "TransportSecurity", "COpenSSL", "Redis", "Metrics", "EventLoops", "HTTP2TestSupport",
-        "EventLoopsTestSupport",
-        "TransportSecurityTestSupport",
+        "EventLoopsTestSupport", "TransportSecurityTestSupport", "RandomnessTestSupport",
       ]),
     tests(
       "turnout",

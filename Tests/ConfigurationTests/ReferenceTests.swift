@@ -54,6 +54,7 @@ import Testing
     #expect(service.settings.compression == route.compression)
     #expect(service.settings.isPublic == route.isPublic)
     #expect(service.settings.shadow == route.shadow)
+    #expect(service.settings.rateLimitCost == route.rateLimitCost)
     let upstream = try #require(got.upstreams.first)
     let plain = UpstreamConfiguration(name: "", position: upstream.position, protocol: .rest, endpoints: [])
     #expect(upstream.maxConnections == plain.maxConnections)
@@ -80,7 +81,11 @@ import Testing
         #expect((first.leeway, first.allowsEndless) == (defaults.leeway, defaults.allowsEndless))
       case .requestID(let id): #expect(id == RequestIDConfiguration())
       case .rateLimit(let limit):
-        #expect(limit.maximumKeys == RateLimitConfiguration(requests: 1, per: .seconds(1)).maximumKeys)
+        let defaults = RateLimitConfiguration.Limit(requests: 1, per: .seconds(1))
+        #expect(limit.limits.allSatisfy { $0.maximumKeys == defaults.maximumKeys })
+        let whole = RateLimitConfiguration(limits: limit.limits)
+        #expect((limit.dryRun, limit.fields) == (whole.dryRun, whole.fields))
+      case .concurrency(let concurrency): #expect(concurrency.key == .client)
       case .cors(let cors):
         let defaults = CORSConfiguration()
         #expect((cors.methods, cors.headers) == (defaults.methods, defaults.headers))
@@ -88,7 +93,7 @@ import Testing
       }
     }
     guard case .rateLimit(let own)? = service.interceptors.first else { throw Missing() }
-    #expect(own.burst == own.requests && own.key == .none)
+    #expect(own.limits.map(\.burst) == own.limits.map(\.requests) && own.limits.map(\.key.text) == ["none"])
   }
 
   @Test func theSmallestOneIsAProxy() throws {

@@ -22,8 +22,8 @@ enum Sections {
       method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
-      apiKey.known, rateLimit.known, cors.known, jwt.known, jwtIssuer.known, keySet.known,
-      externalAuth.known, clientCertificate.known, limits.known, timeouts.known,
+      apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
+      keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, limits.known, timeouts.known,
       redis.known, redisTLS.known, state.known, audit.known,
     ]
   }
@@ -35,7 +35,8 @@ enum RootKey: String, SectionKey {
 }
 
 enum ListenerKey: String, SectionKey {
-  case address, tls
+  case address, tls, trusted, forwarded
+  case proxyProtocol = "proxy_protocol"
 }
 
 enum ListenerTLSKey: String, SectionKey {

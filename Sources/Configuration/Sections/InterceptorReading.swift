@@ -27,7 +27,7 @@ extension RootReader {
   private static func isOnlyOnce(_ key: InterceptorKey) -> Bool {
     switch key {
     case .accessLog, .requestID, .cors: true
-    case .headers, .apiKey, .rateLimit, .jwt, .externalAuth, .clientCertificate: false
+    case .headers, .apiKey, .rateLimit, .concurrency, .jwt, .externalAuth, .clientCertificate: false
     }
   }
 
@@ -55,6 +55,7 @@ extension RootReader {
     case .headers: headers(node).map { .headers($0) }
     case .apiKey: apiKey(node).map { .apiKey($0) }
     case .rateLimit: rateLimit(node).map { .rateLimit($0) }
+    case .concurrency: concurrency(node).map { .concurrency($0) }
     case .cors: cors(node).map { .cors($0) }
     case .jwt: jwt(node).map { .jwt($0) }
     case .clientCertificate: clientCertificate(node).map { .clientCertificate($0) }
@@ -78,7 +79,7 @@ extension RootReader {
       case .apiKey: follows = "api_key"
       case .externalAuth: follows = "external_auth"
       case .jwt(let jwt): if !jwt.isOptional { follows = "jwt" }
-      case .accessLog, .requestID, .headers, .rateLimit, .clientCertificate: continue
+      case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .clientCertificate: continue
       }
     }
     if let follows {
@@ -156,40 +157,6 @@ extension RootReader {
       return nil
     }
     return keys
-  }
-
-  private enum LimitKey: String, CaseIterable {
-    case client, route, none
-  }
-
-  private func rateLimit(_ node: Node) -> RateLimitConfiguration? {
-    let section = Sections.rateLimit
-    guard let map = MappingReader(node, section, context) else { return nil }
-    let requests = map.required(.requests, section, context, cure: "write `requests: 100`")
-      .flatMap { context.integer($0, 1...1_000_000_000) }
-    let per = map.required(.per, section, context, cure: "write `per: 1s`").flatMap { context.duration($0) }
-    var result = RateLimitConfiguration(requests: requests ?? 1, per: per ?? .seconds(1))
-    context.read(map[.burst], into: &result.burst) { context.integer($0, 1...1_000_000_000) }
-    context.read(map[.key], into: &result.key) { limitKey($0) }
-    context.read(map[.maxKeys], into: &result.maximumKeys) { context.integer($0, 1...10_000_000) }
-    result.shared = sharedStore(map)
-    return requests == nil || per == nil ? nil : result
-  }
-
-  private func limitKey(_ node: Node) -> RateLimitConfiguration.Key? {
-    guard let text = context.name(node, "what has a limit of its own") else { return nil }
-    switch LimitKey(rawValue: text.value) {
-    case .client: return .client
-    case .route: return .route
-    case .some(.none): return RateLimitConfiguration.Key.none
-    case nil: break
-    }
-    if let name = text.value.dropping(prefix: "header:"), HeaderName.isToken(name) { return .header(name.lowercased()) }
-    let near = text.isSecret ? nil : context.nearest(text.value, in: LimitKey.allCases.map(\.rawValue))
-    context.error(
-      node.position, "\(text.shown) is nothing that has a limit of its own",
-      cure: near.map { "did you mean \(quoted($0))?" } ?? "write `client`, `route`, `none` or `header:NAME`")
-    return nil
   }
 }
 

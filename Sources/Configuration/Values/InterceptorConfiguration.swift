@@ -5,6 +5,7 @@ package enum InterceptorConfiguration: Sendable, Equatable {
   case headers(HeadersConfiguration)
   case apiKey(APIKeyConfiguration)
   case rateLimit(RateLimitConfiguration)
+  case concurrency(ConcurrencyConfiguration)
   case cors(CORSConfiguration)
   case jwt(JWTConfiguration)
   case externalAuth(ExternalAuthConfiguration)
@@ -83,69 +84,6 @@ package struct APIKeyConfiguration: Sendable, Equatable {
     self.keys = keys
     self.header = header
     self.query = query
-  }
-}
-
-/// `rate_limit:`, for the whole process.
-package struct RateLimitConfiguration: Sendable, Equatable {
-  /// What has a bucket of its own.
-  package enum Key: Sendable, Equatable {
-    /// The caller's address; of IPv6 the network of 64 bits.
-    case client
-    /// The procedure.
-    case route
-    /// Nothing: all calls have one bucket.
-    case none
-    /// The value of a field, its name in lower case; callers without it go by their address.
-    case header(String)
-
-    /// As the file has it.
-    package var text: String {
-      switch self {
-      case .client: "client"
-      case .route: "route"
-      case .none: "none"
-      case .header(let name): "header:\(name)"
-      }
-    }
-  }
-
-  /// `on_failure:`, what is done with a call when the shared buckets cannot be asked.
-  package enum OnFailure: String, Sendable, CaseIterable {
-    /// The bucket of this process decides.
-    case local
-    /// It is taken.
-    case open
-    /// It is refused as `unavailable`.
-    case closed
-  }
-
-  /// Buckets that all replicas share.
-  package struct SharedStore: Sendable, Equatable {
-    /// An entry of `redis:`.
-    package var redis: Reference
-    /// How long a call waits for the answer (Default: 20ms).
-    package var timeout: Duration = .milliseconds(20)
-    package var onFailure = OnFailure.local
-
-    package init(redis: Reference) { self.redis = redis }
-  }
-
-  /// How many in each period ``per``.
-  package var requests: Int
-  package var per: Duration
-  /// Requests that may come at once (Default: as many as `requests`).
-  package var burst: Int
-  package var key = Key.client
-  /// Keys that are told apart at the same time (Default: 100000).
-  package var maximumKeys = 100_000
-  /// Nil: the buckets are those of this process.
-  package var shared: SharedStore?
-
-  package init(requests: Int, per: Duration) {
-    self.requests = requests
-    self.per = per
-    burst = requests
   }
 }
 

@@ -27,7 +27,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
 
   let worker: Worker
   let gauge: Gauge
-  let remoteAddress: SocketAddress
+  let origin: ConnectionOrigin
+  var caller: ConnectionOrigin? { origin }
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
   /// By the client's certificate; nil without one.
@@ -87,7 +88,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   ) {
     worker = start.worker
     gauge = start.gauges.http1
-    remoteAddress = start.remoteAddress
+    origin = start.origin
     coveredNames = start.coveredNames
     identity = start.identity
     let now = worker.loop.now

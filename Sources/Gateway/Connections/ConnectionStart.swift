@@ -11,7 +11,7 @@ import TransportSecurity
 final class ConnectionStart: ReadinessHandler, OpenConnection {
   let worker: Worker
   let gauges: ConnectionGauges
-  let remoteAddress: SocketAddress
+  let origin: ConnectionOrigin
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
   /// By the client's certificate; nil without one.
@@ -27,12 +27,12 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in close() }
 
   init(
-    worker: Worker, gauges: ConnectionGauges, remoteAddress: SocketAddress, coveredNames: CertificateNames?,
+    worker: Worker, gauges: ConnectionGauges, origin: ConnectionOrigin, coveredNames: CertificateNames?,
     transport: consuming Transport
   ) throws(SystemError) {
     self.worker = worker
     self.gauges = gauges
-    self.remoteAddress = remoteAddress
+    self.origin = origin
     self.coveredNames = coveredNames
     identity = transport.clientIdentity
     openedAt = worker.loop.now

@@ -27,7 +27,10 @@ struct APIKeys: AuthenticatingInterceptor {
       call.worker.countAuthRefused("api_key", "none")
       return .refuse(refusal("an API key is needed"))
     }
-    if keys.contains(presented.span) || file?.opens(with: presented, call) == true { return .proceed }
+    if keys.contains(presented.span) || file?.opens(with: presented, call) == true {
+      call.apiKey = presented
+      return .proceed
+    }
     call.worker.countAuthRefused("api_key", "unknown")
     return .refuse(refusal("the API key is not valid"))
   }

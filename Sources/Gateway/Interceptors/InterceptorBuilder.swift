@@ -7,21 +7,24 @@ import Tokens
 /// Makes the interceptors of one snapshot; what they keep between snapshots is in registries.
 final class InterceptorBuilder {
   private let limits: RateLimiterRegistry
+  private let concurrency: ConcurrencyRegistry
   private let keySets: ResourceRegistry<KeySourceIdentity, KeySet>
   /// Nil: access logs are left out, for whoever only looks at a configuration.
   private let accessLogs: AccessLogSinks?
   /// How many equal limits were made in the same place.
   private var seen: [RateLimiterRegistry.Identity: Int] = [:]
+  private var seenConcurrency: [ConcurrencyRegistry.Identity: Int] = [:]
 
   /// What the interceptors need fetched.
   private(set) var resources: [any RefreshedResource] = []
   private var diagnostics: [Diagnostic] = []
 
   init(
-    limits: RateLimiterRegistry, accessLogs: AccessLogSinks?,
+    limits: RateLimiterRegistry, concurrency: ConcurrencyRegistry = ConcurrencyRegistry(), accessLogs: AccessLogSinks?,
     keySets: ResourceRegistry<KeySourceIdentity, KeySet> = ResourceRegistry()
   ) {
     self.limits = limits
+    self.concurrency = concurrency
     self.keySets = keySets
     self.accessLogs = accessLogs
   }
@@ -40,7 +43,11 @@ final class InterceptorBuilder {
       case .requestID(let settings): result.append(RequestIdentity(settings))
       case .headers(let settings): result.append(Headers(settings))
       case .apiKey(let settings): if let keys = apiKeys(settings) { result.append(keys) }
-      case .rateLimit(let settings): result.append(limit(settings, scope))
+      case .rateLimit(let settings):
+        let limits = settings.limits.map { limit($0, scope) }
+        let shared = settings.shared.map { SharedLimits($0, limits: limits) }
+        result.append(RateLimit(settings, limiters: limits.map(\.limiter), shared: shared))
+      case .concurrency(let settings): result.append(Concurrency(settings, limiter: limiter(settings, scope)))
       case .cors(let settings): result.append(CORS(settings))
       case .clientCertificate(let settings): result.append(ClientCertificates(settings))
       case .externalAuth(let settings):
@@ -90,7 +97,10 @@ final class InterceptorBuilder {
     }
   }
 
-  private func limit(_ settings: RateLimitConfiguration, _ scope: String) -> RateLimit {
+  /// A limiter, and what it is called on a server: in all replicas, which have the same configuration, the same.
+  private func limit(
+    _ settings: RateLimitConfiguration.Limit, _ scope: String
+  ) -> (limiter: RateLimiter, name: String) {
     var identity = RateLimiterRegistry.Identity(
       scope: scope,
       rate: Rate(requests: settings.requests, period: settings.per.wholeNanoseconds, burst: settings.burst),
@@ -98,11 +108,17 @@ final class InterceptorBuilder {
     let number = seen[identity, default: 0]
     seen[identity] = number + 1
     identity.number = number
-    // All replicas have the same configuration, and so the same name for the same limit.
     let place = scope.isEmpty ? "*" : scope
-    let shared = settings.shared.map {
-      SharedLimit($0, name: "\(place):\(settings.key.text):\(number)", rate: identity.rate)
-    }
-    return RateLimit(limiter: limits.limiter(for: identity), key: settings.key, shared: shared)
+    let name = "\(place):\(settings.requests)/\(settings.per.wholeNanoseconds / 1_000_000)ms:\(number)"
+    return (limits.limiter(for: identity), name)
+  }
+
+  private func limiter(_ settings: ConcurrencyConfiguration, _ scope: String) -> ConcurrencyLimiter {
+    var identity = ConcurrencyRegistry.Identity(
+      scope: scope, limit: settings.requests, key: settings.key.text, number: 0)
+    let number = seenConcurrency[identity, default: 0]
+    seenConcurrency[identity] = number + 1
+    identity.number = number
+    return concurrency.limiter(for: identity)
   }
 }

@@ -1,25 +1,26 @@
-import Bytes
 import Configuration
 import EventLoops
 import HTTPModel
 import Policies
 import RPC
 
-/// `rate_limit`: a token bucket for each caller, route or header value, over all loops of the process, or over all
-/// replicas.
+/// `rate_limit`: token buckets for each caller, route or whatever the key is made of, over all loops of the process, or over
+/// all replicas.
 struct RateLimit: Interceptor {
-  private let limiter: RateLimiter
+  private let set: RateLimitSet
+  let keys: [LimitKeys]
   /// Nil: the buckets are those of this process.
-  let shared: SharedLimit?
-  let key: RateLimitConfiguration.Key
-  /// The header of ``RateLimitConfiguration/Key/header(_:)``.
-  let header: [UInt8]
+  let shared: SharedLimits?
+  private let dryRun: Bool
+  private let fields: RateLimitConfiguration.Fields
 
-  init(limiter: RateLimiter, key: RateLimitConfiguration.Key, shared: SharedLimit? = nil) {
-    self.limiter = limiter
+  /// - Parameter limiters: one for each limit.
+  init(_ configuration: RateLimitConfiguration, limiters: [RateLimiter], shared: SharedLimits? = nil) {
+    set = RateLimitSet(limiters)
     self.shared = shared
-    self.key = key
-    if case .header(let name) = key { header = Array(name.utf8) } else { header = [] }
+    keys = configuration.limits.map { LimitKeys($0.key) }
+    dryRun = configuration.dryRun
+    fields = configuration.fields
   }
 
   func onCall(_ call: Call) -> InterceptorVerdict {
@@ -27,52 +28,87 @@ struct RateLimit: Interceptor {
     return decide(call)
   }
 
-  /// By the bucket of this process.
+  func cost(of call: Call) -> Int { call.route?.plan.settings.rateLimitCost ?? 1 }
+
+  /// By the buckets of this process.
   func decide(_ call: Call) -> InterceptorVerdict {
-    verdict(limiter.take(hash(of: call), at: call.worker.loop.now.nanoseconds), call)
+    let now = call.worker.loop.now.nanoseconds
+    let decision = set.take(cost: cost(of: call), at: now) { keys[$0].hash(of: call) }
+    if fields == .always { note(call, now) }
+    return verdict(decision, call)
   }
 
-  func verdict(_ outcome: TokenBucket.Outcome, _ call: Call) -> InterceptorVerdict {
-    switch outcome {
-    case .taken: return .proceed
-    case .refused(let wait):
-      call.worker.countRateLimited(call)
-      return .refuse(refusal(call, wait: wait))
-    }
-  }
-
-  /// The process's hash has a secret seed, so nobody can make keys that meet.
-  private func hash(of call: Call) -> UInt64 {
-    var hasher = Hasher()
-    switch key {
-    case .none: return 0
-    case .route: hasher.combine(call.route?.plan.procedure ?? "")
-    case .client: hasher.combine(call.remoteAddress?.network)
-    case .header:
-      if let index = call.head.fields.firstIndex(of: header.span) {
-        hasher.combine(true)
-        call.head.fields.withValue(at: index) { value in value.withUnsafeBytes { hasher.combine(bytes: $0) } }
-      } else {
-        hasher.combine(false)
-        hasher.combine(call.remoteAddress?.network)
+  /// By the buckets that replicas share.
+  ///
+  /// - Parameter left: of each limit.
+  func verdict(_ decision: RateLimitSet.Decision, left: [Int], _ call: Call) -> InterceptorVerdict {
+    if fields == .always {
+      for (limiter, left) in zip(set.limiters, left) {
+        note(call, limiter.rate, left, fullIn: limiter.rate.time(toFill: left))
       }
     }
-    return UInt64(bitPattern: Int64(hasher.finalize()))
+    return verdict(decision, call)
+  }
+
+  private func verdict(_ decision: RateLimitSet.Decision, _ call: Call) -> InterceptorVerdict {
+    guard case .refused(let limit, let wait) = decision else { return .proceed }
+    if dryRun {
+      call.worker.countRateLimitDryRun(call)
+      call.wouldBeRateLimited = true
+      return .proceed
+    }
+    call.worker.countRateLimited(call)
+    return .refuse(refusal(call, limit, wait: wait))
+  }
+
+  /// Keeps for the answer how the tightest limit stands.
+  private func note(_ call: Call, _ now: UInt64) {
+    for (limiter, key) in zip(set.limiters, keys) {
+      let standing = limiter.standing(key.hash(of: call), at: now)
+      note(call, limiter.rate, standing.remaining, fullIn: standing.fullIn)
+    }
+  }
+
+  private func note(_ call: Call, _ rate: Rate, _ remaining: Int, fullIn: UInt64) {
+    if let known = call.rateLimit, known.remaining <= remaining { return }
+    call.rateLimit = RateLimitNote(limit: rate.requests, remaining: remaining, seconds: Self.seconds(fullIn))
+  }
+
+  func onReply(_ call: Call, _ fields: FieldBlock) {
+    // Of several limits in a chain the innermost writes for all.
+    guard self.fields == .always, let note = call.rateLimit else { return }
+    call.rateLimit = nil
+    fields.append("ratelimit-limit", "\(note.limit)")
+    fields.append("ratelimit-remaining", "\(note.remaining)")
+    fields.append("ratelimit-reset", "\(note.seconds)")
   }
 
   /// The exact wait goes into the detail, whole seconds into the headers.
-  private func refusal(_ call: Call, wait: UInt64) -> RPCError {
-    let seconds = (wait / 1_000_000_000) + (wait % 1_000_000_000 == 0 ? 0 : 1)
+  private func refusal(_ call: Call, _ limit: Int, wait: UInt64) -> RPCError {
+    let seconds = Self.seconds(wait)
     var error = RPCError(
       .resourceExhausted, "too many requests; the next is taken in \(seconds) s",
       details: [.retryInfo(seconds: wait / 1_000_000_000, nanoseconds: wait % 1_000_000_000)],
       headers: [("retry-after", "\(seconds)")])
-    if call.face.kind == .rest {
+    if call.face.kind == .rest, fields == .refusals {
       error.headers += [
-        ("ratelimit-limit", "\(limiter.rate.requests)"), ("ratelimit-remaining", "0"),
+        ("ratelimit-limit", "\(set.limiters[limit].rate.requests)"), ("ratelimit-remaining", "0"),
         ("ratelimit-reset", "\(seconds)"),
       ]
     }
     return error
   }
+
+  private static func seconds(_ nanoseconds: UInt64) -> UInt64 {
+    nanoseconds / 1_000_000_000 + (nanoseconds % 1_000_000_000 == 0 ? 0 : 1)
+  }
+}
+
+/// How a limit stands for a caller, as the answer tells.
+struct RateLimitNote {
+  /// Requests per period.
+  var limit: Int
+  var remaining: Int
+  /// Until all are there again.
+  var seconds: UInt64
 }

@@ -101,7 +101,8 @@ final class RunningGateway: Sendable {
     SnapshotCompiler.compile(
       configuration, stages: shared.stages, tickets: shared.tickets, accessTokens: shared.accessTokens,
       builder: InterceptorBuilder(
-        limits: shared.rateLimiters, accessLogs: shared.accessLogs, keySets: shared.keySets), generation: generation,
+        limits: shared.rateLimiters, concurrency: shared.concurrency, accessLogs: shared.accessLogs,
+        keySets: shared.keySets), generation: generation,
       interceptors: more)
   }
 

@@ -23,6 +23,7 @@ final class Snapshot: Sendable {
   /// Index of the upstream for what no route matches.
   let fallback: Int?
   let security: GatewaySecurity
+  private let listeners: [SocketAddressConfiguration: ListenerPlan]
   /// Run on calls that no route has.
   let interceptors: [any Interceptor]
   /// Taken from clients' requests, whatever their route; nil: none.
@@ -55,6 +56,8 @@ final class Snapshot: Sendable {
     answersPreflights = routes.contains(where: \.answersPreflights)
     self.fallback = fallback
     self.security = security
+    listeners = Dictionary(
+      configuration.listeners.map { ($0.address, ListenerPlan($0)) }, uniquingKeysWith: { first, _ in first })
     self.interceptors = interceptors
     self.credentials = credentials
     self.resources = resources
@@ -74,6 +77,11 @@ final class Snapshot: Sendable {
     limitServers = redis.filter { names.contains($0.key) }
     self.descriptors = descriptors
     serviceNames = Set(routes.map(\.service)).sorted()
+  }
+
+  /// How the connections of a listener are taken; one that is not in the configuration any more trusts nobody.
+  func listener(_ address: SocketAddressConfiguration) -> ListenerPlan {
+    listeners[address] ?? ListenerPlan(ListenerConfiguration(address: address))
   }
 
   func hasService(_ name: String) -> Bool { serviceNames.contains(name) }

@@ -55,7 +55,7 @@ final class HTTP2ClientStream: ClientStream {
 
   private var worker: Worker { connection.worker }
   private var session: HTTP2Session { connection.session }
-  var remoteAddress: SocketAddress { connection.remoteAddress }
+  var caller: ConnectionOrigin? { connection.origin }
 
   /// The request's head is whole.
   func begin() {

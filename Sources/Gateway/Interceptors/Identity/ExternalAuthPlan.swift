@@ -35,7 +35,7 @@ final class ExternalAuthPlan: Sendable {
     fields.append("x-forwarded-method", head.method.name)
     head.target.withSpan { fields.append(Self.uri.span, $0) }
     if !head.authority.isEmpty { head.authority.withSpan { fields.append(Self.host.span, $0) } }
-    if let address = call.remoteAddress { fields.append("x-forwarded-for", address.host) }
+    if let address = call.clientAddress { fields.append("x-forwarded-for", address.host) }
     if let route = call.route?.plan {
       fields.append("x-turnout-procedure", route.name)
       if let binding = call.face.binding {

@@ -1,6 +1,4 @@
 import Configuration
-import EventLoops
-import HTTPModel
 import Metrics
 import Policies
 import RPC
@@ -9,15 +7,15 @@ import Redis
 /// A decision of the buckets that replicas share.
 extension RateLimit {
   /// Asks the server; the call waits, for a bounded time. Without the server the call is decided at once.
-  func ask(_ shared: SharedLimit, _ call: Call) -> InterceptorVerdict {
+  func ask(_ shared: SharedLimits, _ call: Call) -> InterceptorVerdict {
     guard let client = call.worker.redis[shared.server] else { return decideAlone(shared, call) }
     var early: InterceptorVerdict?
     var isWaiting = false
-    shared.take(text(of: call), from: client) { [weak call] outcome in
+    shared.take(keys.map { $0.text(of: call) }, cost: cost(of: call), from: client) { [weak call] outcome in
       guard let call else { return }
       let verdict: InterceptorVerdict
       switch outcome {
-      case .decided(let outcome): verdict = self.verdict(outcome, call)
+      case .decided(let decision, let left): verdict = self.verdict(decision, left: left, call)
       case .unknown: verdict = decideAlone(shared, call)
       }
       if isWaiting { call.resume(verdict) } else { early = verdict }
@@ -28,7 +26,7 @@ extension RateLimit {
   }
 
   /// What is done when the shared buckets cannot be asked.
-  private func decideAlone(_ shared: SharedLimit, _ call: Call) -> InterceptorVerdict {
+  private func decideAlone(_ shared: SharedLimits, _ call: Call) -> InterceptorVerdict {
     call.worker.metrics.limitFallbacks.child([shared.server, shared.onFailure.rawValue])
       .add(1, shard: call.worker.index)
     switch shared.onFailure {
@@ -38,19 +36,6 @@ extension RateLimit {
       return .refuse(
         RPCError(
           .unavailable, "the limit of requests cannot be checked at this moment", headers: [("retry-after", "1")]))
-    }
-  }
-
-  /// What tells callers apart, as part of a key: no value of a header, which may be a secret.
-  private func text(of call: Call) -> String {
-    func address() -> String { "client:\(call.remoteAddress?.network.host ?? "")" }
-    switch key {
-    case .none: return "all"
-    case .route: return "route:\(call.route?.plan.procedure ?? "")"
-    case .client: return address()
-    case .header:
-      guard let index = call.head.fields.firstIndex(of: header.span) else { return address() }
-      return "header:\(call.head.fields.withValue(at: index) { RedisDigest.of($0) })"
     }
   }
 }
