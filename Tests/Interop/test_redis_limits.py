@@ -213,3 +213,28 @@ def test_a_client_that_leaves_while_it_waits(limited, redis):
     wait_until(lambda: statuses(gateway, 1, "d") == [200], what="an answer")
     assert gateway.process.poll() is None
     path.stop()
+
+
+def test_several_limits_take_together_or_not_at_all(limited, redis, start, configuration):
+    """What one refuses costs nothing in the others; the refusal names the longest wait; a cost is more than one."""
+    limits = [
+        {"requests": 100, "per": "1h", "key": "header:x-tenant"},
+        {"requests": 3, "per": "1h", "key": ["header:x-tenant", "header:x-user"]},
+    ]
+    gateways = [start(configuration(
+        redis={"shared": {"address": redis.address, "timeout": "5s"}},
+        interceptors=[{"rate_limit": {"limits": limits, "store": "redis", "timeout": "5s", "fields": "always"}}]))
+        for _ in range(2)]
+    connected(*gateways)
+
+    def ask(gateway, user):
+        return gateway.fetch("GET", "/v1/books/b1", [("x-tenant", "t"), ("x-user", user)])
+
+    answers = [ask(gateways[n % 2], "a") for n in range(8)]
+    assert [answer.status for answer in answers] == [200] * 3 + [429] * 5
+    assert [answer["ratelimit-remaining"] for answer in answers[:4]] == ["2", "1", "0", "0"]
+    # Five refusals took nothing of what the tenant has.
+    others = [ask(gateways[n % 2], f"u{n}").status for n in range(97)]
+    assert others == [200] * 97
+    assert ask(gateways[0], "z").status == 429
+    assert all(gateway.metric("turnout_rate_limit_fallbacks_total") == 0 for gateway in gateways)

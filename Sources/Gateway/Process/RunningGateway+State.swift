@@ -1,6 +1,8 @@
 import Configuration
+import Diagnostics
 import EventLoops
 import Migration
+import Synchronization
 
 /// What is set at run time: kept over a restart, shared with other replicas, written down.
 extension RunningGateway {
