@@ -69,6 +69,7 @@ extension RunningGateway {
       if let context = snapshot.security.admin { state.adminSecurity?.context = context }
       return state.workers
     }
+    state.withLock { $0.keeper }?.published()
     // Whoever is told that it is reloaded may rely on it: the next request follows the new snapshot on every loop.
     let adopting = DispatchGroup()
     for worker in workers {
@@ -89,7 +90,6 @@ extension RunningGateway {
   func publishStages(_ snapshot: Snapshot) {
     shared.stages.publish(
       snapshot.routes.map { (procedure: $0.name, configured: StageSetting($0.settings)) })
-    state.withLock { $0.keeper }?.published()
     for route in snapshot.routes where !route.canServe(route.stage.setting.stage) {
       shared.stages.clear(
         route.name,
