@@ -88,6 +88,8 @@ final class Call {
   var rawReply: RawReply?
   var download: RawDownload?
 
+  /// What was left out because it is only to be explained.
+  var omissions: [String] = []
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
 
@@ -106,7 +108,7 @@ final class Call {
   var sentBytes = 0
 
   // What limits keep of it.
-  /// What `api_key` let through; a secret, never shown.
+  /// What tells the caller that `api_key` let through from others: its owner, or the key itself, which is never shown.
   var apiKey: [UInt8]?
   /// For the answer of a limit that tells how it stands.
   var rateLimit: RateLimitNote?

@@ -27,8 +27,13 @@ struct APIKeys: AuthenticatingInterceptor {
       call.worker.countAuthRefused("api_key", "none")
       return .refuse(refusal("an API key is needed"))
     }
-    if keys.contains(presented.span) || file?.opens(with: presented, call) == true {
+    if keys.contains(presented.span) {
       call.apiKey = presented
+      return .proceed
+    }
+    if let owner = file?.owner(of: presented, call) {
+      // All keys of one owner share their limits.
+      call.apiKey = owner.isEmpty ? presented : Array(owner.utf8)
       return .proceed
     }
     call.worker.countAuthRefused("api_key", "unknown")
