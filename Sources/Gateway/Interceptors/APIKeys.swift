@@ -33,7 +33,7 @@ struct APIKeys: AuthenticatingInterceptor {
     }
     if let owner = file?.owner(of: presented, call) {
       // All keys of one owner share their limits.
-      call.apiKey = owner.isEmpty ? presented : Array(owner.utf8)
+      call.apiKey = owner.isEmpty ? presented : owner
       return .proceed
     }
     call.worker.countAuthRefused("api_key", "unknown")
