@@ -111,7 +111,7 @@ def test_killed_and_started_again_under_load(limited, redis):
     for thread in threads:
         thread.join()
     assert set(answers) == {200}, {status: answers.count(status) for status in set(answers)}
-    assert "is away" in gateway.log() and "is there again" in gateway.log()
+    wait_until(lambda: "is away" in gateway.log() and "is there again" in gateway.log(), what="both in the log")
     assert max(slowest) < 20
 
 

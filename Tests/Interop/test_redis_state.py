@@ -92,7 +92,7 @@ def test_without_redis_each_goes_on_and_the_newest_wins(replica, redis):
     follows(two, "rpc", LIST)
     assert route(one)["percent"] == 3
     wait_until(lambda: len(redis.call("HKEYS", "turnout:stages")) == 2, what="both routes in Redis")
-    assert "is away" in one.log() and "is there again" in one.log()
+    wait_until(lambda: "is away" in one.log() and "is there again" in one.log(), what="both in the log")
 
 
 def test_a_server_that_forgets_is_told_again(replica, redis):

@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_written_stops_nothing(again):
     (gateway.folder / "turnout.state.new").mkdir()
     put(gateway, {"stage": "rpc"})
     wait_until(lambda: gateway.metric("turnout_state_errors_total", operation="write") >= 1, what="the error")
-    assert "cannot be written" in gateway.log()
+    wait_until(lambda: "cannot be written" in gateway.log(), what="the reason in the log")
     assert gateway.admin("GET", "/readyz").status == 200
     assert gateway.fetch("GET", "/v1/books/b1").status == 200 and stage(gateway)["stage"] == "rpc"
     (gateway.folder / "turnout.state.new").rmdir()

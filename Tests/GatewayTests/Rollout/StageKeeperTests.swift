@@ -17,10 +17,8 @@ import Testing
     let stages = StageRegistry()
     let keeper: StageKeeper
     let told = Mutex<[StageDocument]>([])
-    private let folder: TemporaryFolder
 
     init(_ name: String, file: StageSetting, in folder: TemporaryFolder, admits: Bool = true) throws {
-      self.folder = folder
       let sink = try LogSink(.file(path: folder.file("log")))
       keeper = StageKeeper(
         stages: stages, writer: name, replica: name, log: GatewayLog(sink: sink, format: .text),
