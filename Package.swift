@@ -31,8 +31,8 @@ func parser(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
   .target(name: name, dependencies: dependencies, swiftSettings: strictRules)
 }
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: rules)
+func library(_ name: String, resources: [Resource] = [], _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: rules)
 }
 
 func tests(_ name: String, _ more: [Target.Dependency] = [], excluding exclude: [String] = []) -> Target {
@@ -128,7 +128,8 @@ let package = Package(
     // I/O.
     library("EventLoops", ["Bytes", "CLinux", "CAres"]),
     library(
-      "Gateway",
+      // The migration dashboard: its files are put into the binary.
+      "Gateway", resources: [.embedInCode("Admin/Page")],
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
@@ -154,7 +155,8 @@ let package = Package(
     tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     support(
-      "Translation", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST"],
+      "Translation",
+      ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "RandomnessTestSupport"],
       excluding: ["Protos"]),
     .executableTarget(
       name: "TranslationTestee",

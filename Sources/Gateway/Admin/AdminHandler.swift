@@ -7,7 +7,7 @@ import RPC
 /// Answers the requests of the admin endpoint, or of a read-only probes listener.
 ///
 /// Errors are `{"error": "…"}`. Changing verbs are guarded by ``AdminGuard``. On an address that is not loopback the
-/// reads that show routes or numbers need the token too; health never does.
+/// reads that show routes or numbers need the token too; health and the empty page never do.
 package struct AdminHandler: Sendable {
   /// What is served.
   package enum Role: Sendable, Equatable {
@@ -18,18 +18,20 @@ package struct AdminHandler: Sendable {
   }
 
   private enum Resource {
+    case page
     case health
     case readiness
     case metrics
     case routes
     case route(procedure: String)
+    case samples(procedure: String)
     case stage(procedure: String)
     case hold(procedure: String)
     case reload
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .health, .readiness, .metrics, .routes, .route: [.get, .head]
+      case .page, .health, .readiness, .metrics, .routes, .route, .samples: [.get, .head]
       case .stage: [.put, .delete]
       case .hold: [.put]
       case .reload: [.post]
@@ -66,6 +68,7 @@ package struct AdminHandler: Sendable {
     }
     guard case .admin = role else { return nil }
     switch path {
+    case "/": return .page
     case "/routes": return .routes
     case "/reload": return .reload
     default: return Self.resource(ofRouteAt: path)
@@ -77,6 +80,7 @@ package struct AdminHandler: Sendable {
     let below = path.lastIndex(of: "/").map { String(path[$0...]) } ?? ""
     switch below {
     case "/stage": if let name = procedure(path, below: below) { return .stage(procedure: name) }
+    case "/samples": if let name = procedure(path, below: below) { return .samples(procedure: name) }
     case "/hold": if let name = procedure(path, below: below) { return .hold(procedure: name) }
     default: break
     }
@@ -101,14 +105,16 @@ package struct AdminHandler: Sendable {
     guard case .admin(let token) = role else { return nil }
     let rules = AdminGuard(token: token)
     switch resource {
-    case .health, .readiness: return nil
-    case .metrics, .routes, .route: return rules.refusalOfRead(request)
+    // The page shows nothing by itself.
+    case .page, .health, .readiness: return nil
+    case .metrics, .routes, .route, .samples: return rules.refusalOfRead(request)
     case .stage, .hold, .reload: return rules.refusalOfChange(request)
     }
   }
 
   private func answer(_ resource: Resource, _ request: LocalRequest) -> LocalResponse {
     switch resource {
+    case .page: return MigrationPage.response
     case .health: return .text("ok\n")
     case .readiness: return control.isReady ? .text("ready\n") : .text("not ready\n", status: 503)
     case .metrics:
@@ -116,6 +122,7 @@ package struct AdminHandler: Sendable {
         status: 200, fields: [("content-type", "text/plain; version=0.0.4; charset=utf-8")], body: control.metrics())
     case .routes: return .json(control.routes())
     case .route(let procedure): return answer(control.route(procedure))
+    case .samples(let procedure): return answer(control.samples(procedure))
     case .stage(let procedure): return changeStage(of: procedure, request)
     case .hold(let procedure): return hold(procedure, request)
     case .reload: return reload(request.body)

@@ -8,10 +8,12 @@ import TransportSecurity
 final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
+  let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
   let concurrency = ConcurrencyRegistry()
   let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
+  let callers = CallerRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let redisPresence: RedisPresence

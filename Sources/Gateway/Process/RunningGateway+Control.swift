@@ -11,7 +11,8 @@ extension RunningGateway: ControlPlane {
   var isReady: Bool { !isDraining }
 
   func routes() -> [UInt8] {
-    let routes = snapshot.routes.map { RouteJSON(route: $0, shared: shared).value }
+    let counts = CallCounts(shared.metrics)
+    let routes = snapshot.routes.map { RouteJSON(route: $0, shared: shared, counts: counts).value }
     let value: JSONValue = [
       "replica": .string(replica), "now": .time(sinceEpoch: WallClock.now().sinceEpoch), "routes": .array(routes),
     ]
@@ -20,6 +21,10 @@ extension RunningGateway: ControlPlane {
 
   func route(_ procedure: String) -> Result<[UInt8], ControlError> {
     find(procedure).map { RouteJSON(route: $0, shared: shared).value.bytes }
+  }
+
+  func samples(_ procedure: String) -> Result<[UInt8], ControlError> {
+    find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
   }
 
   func reload() -> ReloadOutcome { reload(because: "POST /reload") }
@@ -72,8 +77,9 @@ extension RunningGateway: ControlPlane {
     guard route.canServe(wanted) else {
       return .failure(.invalid("\(route.name) has no upstream for stage \(wanted.rawValue)"))
     }
-    guard wanted != .shadow || route.isSafe else {
-      return .failure(.invalid("\(route.name) may have side effects, so it cannot be shadowed"))
+    guard wanted != .shadow || route.isSafe || route.settings.shadow.unsafe else {
+      return .failure(
+        .invalid("\(route.name) may have side effects, so it cannot be shadowed without `shadow: { unsafe: true }`"))
     }
     guard wanted == .canary else { return .success(StageSetting(wanted)) }
     guard let share = share(of: route, change) else {
