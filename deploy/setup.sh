@@ -2,15 +2,15 @@
 # Brings a Debian 12 machine with a Swift toolchain to where Turnout builds; only what is missing is installed.
 #
 #   ./deploy/setup.sh            what the build needs
-#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, HAProxy, nginx, promtool, Chromium, a Python
-#                                environment in .venv-tests
+#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, HAProxy, nginx, promtool, Redis, Chromium, a
+#                                Python environment in .venv-tests
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages=(
   ca-certificates git g++ pkg-config libc6-dev
   libyaml-dev libprotobuf-dev libprotoc-dev libc-ares-dev libnghttp2-dev libssl-dev
-  zlib1g-dev libbrotli-dev libzstd-dev
+  zlib1g-dev libbrotli-dev libzstd-dev libhiredis-dev
 )
 with_tests=false
 
@@ -27,7 +27,7 @@ for argument in "$@"; do
   esac
 done
 if $with_tests; then
-  packages+=(chromium curl haproxy nginx nghttp2-client openssl prometheus python3 python3-venv)
+  packages+=(chromium curl haproxy nginx nghttp2-client openssl prometheus python3 python3-venv redis-server)
 fi
 
 as_root() {
@@ -64,24 +64,25 @@ allow_services() {
 }
 
 install_packages() {
-  local missing=() package services=() service
+  local missing=() package started=()
   for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
   if [[ ${#missing[@]} -eq 0 ]]; then
     say "all packages are there"
     return
   fi
   command -v apt-get >/dev/null || fail "apt-get is not here; install the counterparts of: ${missing[*]}"
-  for service in haproxy nginx prometheus; do is_installed "$service" || services+=("$service"); done
+  for package in haproxy nginx prometheus redis-server; do
+    if ! is_installed "$package"; then started+=("$package"); fi
+  done
   say "installing ${missing[*]}"
   twice apt update
   trap allow_services EXIT
   forbid_services
   twice apt install --no-install-recommends --yes "${missing[@]}"
   allow_services
-  for service in "${services[@]}"; do
-    if is_installed "$service" && [[ -d /run/systemd/system ]]; then
-      as_root systemctl --quiet disable --now "$service.service"
-    fi
+  [[ -d /run/systemd/system ]] || return 0
+  for package in "${started[@]}"; do
+    if is_installed "$package"; then as_root systemctl --quiet disable --now "$package.service"; fi
   done
 }
 

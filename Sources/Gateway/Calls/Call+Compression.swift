@@ -85,7 +85,7 @@ extension Call {
     }
     var index = 0
     while let found = fields.nextIndex(of: .cacheControl, from: index) {
-      if fields.withValue(at: found, { HeaderList.contains("no-transform", in: $0) }) { return false }
+      if fields.withValue(at: found, { HeaderList.has("no-transform", in: $0) }) { return false }
       index = found + 1
     }
     return true

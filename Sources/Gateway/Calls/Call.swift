@@ -120,8 +120,8 @@ final class Call {
   // What limits keep of it.
   /// Bytes of an answer that passes, as its upstream sent them; counted where there is a limit.
   var passedBytes = 0
-  /// Of the key that `api_key` let through.
-  var apiKeyHash: Int?
+  /// What tells the caller that `api_key` let through from others: its owner, or the key itself, which is never shown.
+  var apiKey: [UInt8]?
   /// For the answer of a limit that tells how it stands.
   var rateLimit: RateLimitNote?
   /// Whether a limit on trial would have refused it.
