@@ -20,7 +20,7 @@ enum Sections {
       root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
       upstream.known, upstreamTLS.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
-      canaryCondition.known, override.known, rule.known, additionalRule.known,
+      canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, cors.known, jwt.known, jwtIssuer.known, keySet.known, limits.known, timeouts.known,
     ]

@@ -1,7 +1,6 @@
 extension Sections {
   private static let routeHints: [String: KeyHint] = [
     "percent": .misplaced("write it under `canary:`"), "sticky_by": .misplaced("write it under `canary:`"),
-    "guard": .notYet("watch the metrics and set the stage with `turnout stage`"),
   ]
 
   static let service = Section<RouteKey>(
@@ -24,7 +23,7 @@ extension Sections {
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, canary, override
+  case stream, canary, override, `guard`, ramp
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
   case bodyTypes = "body_types"

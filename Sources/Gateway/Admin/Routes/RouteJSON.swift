@@ -18,6 +18,10 @@ struct RouteJSON {
     }
     members.append(.init("override", override(state)))
     members.append(.init("history", history(state)))
+    let watch = shared.rollout.watch(of: route.name)
+    members.append(.init("guard", guarding(watch, state)))
+    members.append(.init("ramp", ramp(watch, state)))
+    members.append(.init("sides", sides(watch)))
     return .object(members)
   }
 
