@@ -18,11 +18,13 @@ enum Sections {
   package static var all: [KnownSection] {
     [
       root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
-      upstream.known, upstreamTLS.known, service.known,
+      upstream.known, upstreamTLS.known, credentials.known, staticCredentials.known, fileCredentials.known,
+      oauth2.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
-      apiKey.known, rateLimit.known, cors.known, jwt.known, jwtIssuer.known, keySet.known, limits.known, timeouts.known,
+      apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
+      keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, limits.known, timeouts.known,
     ]
   }
 }
@@ -33,7 +35,8 @@ enum RootKey: String, SectionKey {
 }
 
 enum ListenerKey: String, SectionKey {
-  case address, tls
+  case address, tls, trusted, forwarded
+  case proxyProtocol = "proxy_protocol"
 }
 
 enum ListenerTLSKey: String, SectionKey {
@@ -63,7 +66,7 @@ enum SchemaKey: String, SectionKey {
 }
 
 enum UpstreamKey: String, SectionKey {
-  case `protocol`, codec, endpoints, http, headers, tls
+  case `protocol`, codec, endpoints, http, headers, tls, credentials
   case connectTimeout = "connect_timeout"
   case maxIdleConnections = "max_idle_connections"
   case maxConnections = "max_connections"

@@ -12,6 +12,7 @@ extension Sections {
   static let json = Section<JSONKey>("the JSON settings")
   static let query = Section<QueryKey>("the query settings")
   static let errors = Section<ErrorsKey>("the error settings")
+  static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>(
     "the shadow settings",
     hints: [
@@ -23,7 +24,8 @@ extension Sections {
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, canary, override, `guard`, ramp
+  case stream, canary, override, limits, `guard`, ramp
+  case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
   case bodyTypes = "body_types"
@@ -49,6 +51,10 @@ enum JSONKey: String, SectionKey {
 
 enum QueryKey: String, SectionKey {
   case unknown, ignore
+}
+
+enum RouteLimitsKey: String, SectionKey {
+  case request, response
 }
 
 enum ErrorsKey: String, SectionKey {

@@ -98,6 +98,11 @@ extension RootReader {
       context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
     }
     context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
+    context.read(map[.rateLimitCost], into: &settings.rateLimitCost) { context.integer($0, 0...1_000_000) }
+    if let node = map[.limits], let limits = MappingReader(node, Sections.routeLimits, context) {
+      context.read(limits[.request], into: &settings.limits.request) { context.size($0, 0...(1 << 40)) }
+      context.read(limits[.response], into: &settings.limits.response) { context.size($0, 1...(1 << 40)) }
+    }
     if let node = map[.shadow], let shadow = MappingReader(node, Sections.shadow, context) {
       context.read(shadow[.sample], into: &settings.shadow.sample) { context.share($0) }
       context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }

@@ -38,6 +38,7 @@ extension RootReader {
     context.read(map[.maxIdleConnections], into: &result.maxIdleConnections) { context.integer($0, 0...100_000) }
     context.read(map[.maxConnections], into: &result.maxConnections) { context.integer($0, 1...100_000) }
     if let node = map[.headers] { result.headers = headerChanges(node) }
+    context.read(map[.credentials], into: &result.credentials) { credentials($0) }
     if let node = map[.tls] {
       result.tls = upstreamTLS(node)
       if let endpoints, !endpoints.isEmpty, !endpoints.contains(where: \.isSecure) {

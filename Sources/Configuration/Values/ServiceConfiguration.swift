@@ -136,6 +136,15 @@ package struct RouteSettings: Sendable {
     package init() {}
   }
 
+  /// `limits:`, the greatest bodies; nil: those of ``LimitsConfiguration``.
+  package struct Limits: Sendable, Equatable {
+    /// Bytes of a request, of a stream of each message.
+    package var request: Int?
+    /// Bytes of an answer, of a stream of each message.
+    package var response: Int?
+    package init() {}
+  }
+
   /// Who answers in stage rest; nil when not configured.
   package var rest: Reference?
   /// Who answers in stage rpc, and gets the copies in stage shadow; nil when not configured.
@@ -163,6 +172,9 @@ package struct RouteSettings: Sendable {
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   package var shadow = Shadow()
+  package var limits = Limits()
+  /// What a call counts for in rate limits (Default: 1).
+  package var rateLimitCost = 1
   /// Nil when not configured.
   package var canary: Canary?
   /// Nil: nobody chooses the side for a call.

@@ -42,6 +42,8 @@ package struct UpstreamConfiguration: Sendable {
   package var maxConnections = 1024
   /// What every request to it gets or loses (Default: nothing).
   package var headers = HeaderChangesConfiguration()
+  /// Nil: the caller's go on.
+  package var credentials: CredentialsConfiguration?
   /// For `https://` endpoints; nil: the machine's authorities and no certificate of our own.
   package var tls: UpstreamTLSConfiguration?
   /// Whether it is the gateway itself; then it has no endpoints.

@@ -27,6 +27,7 @@ extension Call {
   /// Ends a call whose head was refused. The interceptors see it like any other, for what they add to answers, count and
   /// log; what they say of it themselves does not matter, but that who refuses it hides it from those behind.
   func refuse(_ error: RPCError) {
+    readForwarded()
     entering: while let interceptor = chain.next() {
       switch interceptor.onCall(self) {
       case .proceed: continue

@@ -48,6 +48,8 @@ final class Call {
   var pendingError: RPCError?
 
   let startedAt: Instant
+  /// The client's address where it is not the peer's: the peer is a proxy that is trusted.
+  var forwardedAddress: SocketAddress?
   /// Nil where only a standstill ends it.
   var deadline: Instant?
   var decision: StageDecision?
@@ -86,6 +88,8 @@ final class Call {
   var rawReply: RawReply?
   var download: RawDownload?
 
+  /// What was left out because it is only to be explained.
+  var omissions: [String] = []
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
 
@@ -102,6 +106,16 @@ final class Call {
   var unknownFields: [String] = []
   var receivedBytes = 0
   var sentBytes = 0
+
+  // What limits keep of it.
+  /// Of the key that `api_key` let through.
+  var apiKeyHash: Int?
+  /// For the answer of a limit that tells how it stands.
+  var rateLimit: RateLimitNote?
+  /// Whether a limit on trial would have refused it.
+  var wouldBeRateLimited = false
+  /// Those of concurrency limits, the innermost last.
+  var permits: [ConcurrencyPermit] = []
 
   init(
     worker: Worker, plans: LoopSnapshot, route: RouteState?, face: any Face, client: any ClientStream,
@@ -134,7 +148,6 @@ final class Call {
   var buffersRequest: Bool { state == .gathering }
   /// Whether its caller may send messages whenever there is one, so that no rate is asked of the body.
   var mayPause: Bool { route?.plan.type.isClientStreaming ?? false }
-  var remoteAddress: SocketAddress? { client?.remoteAddress }
   /// Whether `turnout explain` wants to know what would become of it.
   var isExplained: Bool { onRequest != nil }
 
@@ -155,6 +168,7 @@ final class Call {
   // MARK: Beginning
 
   func begin() {
+    readForwarded()
     plans.snapshot.identityFields?.remove(from: head.fields)
     setDeadline()
     proceed()
@@ -246,8 +260,8 @@ final class Call {
       guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
     self.backend = backend
-    requestLimit = face.bodyLimit(worker.limits.message)
-    replyLimit = backend.bodyLimit(worker.limits.message)
+    requestLimit = face.bodyLimit(requestMessageLimit)
+    replyLimit = backend.bodyLimit(replyMessageLimit)
     if !route.isStreaming, try beginRawUpload(to: upstream) { return }
     state = .gathering
     if case .length(let length) = requestFraming, length > requestLimit { throw tooLarge() }

@@ -27,9 +27,12 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
 
   let worker: Worker
   let gauge: Gauge
-  let remoteAddress: SocketAddress
+  let origin: ConnectionOrigin
+  var caller: ConnectionOrigin? { origin }
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
+  /// By the client's certificate; nil without one.
+  let identity: ClientIdentity?
   var slot = -1
   var transport: Transport?
   var registration: Registration?
@@ -85,8 +88,9 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   ) {
     worker = start.worker
     gauge = start.gauges.http1
-    remoteAddress = start.remoteAddress
+    origin = start.origin
     coveredNames = start.coveredNames
+    identity = start.identity
     let now = worker.loop.now
     openedAt = start.openedAt
     lastProgress = now

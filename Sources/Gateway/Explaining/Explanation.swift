@@ -37,8 +37,7 @@ enum Explanation {
       return report.refusal(error.status, error.reason)
     }
     let options = HopByHop.remove(from: head.fields)
-    guard let loopback = SocketAddress(host: "127.0.0.1", port: 0) else { return report.text }
-    let client = ExplainedClient(remoteAddress: loopback)
+    let client = ExplainedClient()
     let call = worker.makeCall(client: client, head: head, options: options, framing: framing)
     var sent: (request: UpstreamRequest, upstream: UpstreamConfiguration)?
     var passes = false
@@ -53,6 +52,7 @@ enum Explanation {
       if !body.isEmpty { call.received(&body, body.count) }
       call.receivedEnd(FieldBlock())
     }
+    for omission in call.omissions { report.line("note", omission) }
     if let decision = call.decision {
       report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers")
     }

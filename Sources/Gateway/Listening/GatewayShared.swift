@@ -11,6 +11,8 @@ final class GatewayShared: Sendable {
   let figures = FigureRegistry()
   let rollout: RolloutWatch
   let rateLimiters = RateLimiterRegistry()
+  let concurrency = ConcurrencyRegistry()
+  let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
   let accessLogs: AccessLogSinks
   let log: GatewayLog

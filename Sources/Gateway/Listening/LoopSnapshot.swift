@@ -48,4 +48,5 @@ final class RouteCounters {
   var entries: [Entry] = []
   var upstream: [(name: String, histogram: Histogram)] = []
   var rateLimited: Counter?
+  var rateLimitDryRun: Counter?
 }

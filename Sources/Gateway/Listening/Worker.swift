@@ -19,8 +19,8 @@ final class Worker {
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
   private(set) var connections: [(any OpenConnection)?] = []
   private var freeSlots: [Int] = []
-  /// Clients that have connected and do not yet speak TLS.
-  private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
+  /// Clients that have connected and do not yet speak HTTP: before their PROXY header or the end of their TLS handshake.
+  private var handshakes: [ObjectIdentifier: any PendingClient] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
   var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
@@ -31,12 +31,14 @@ final class Worker {
   private lazy var refreshers = Refreshers(worker: self)
   private let refreshesResources: Bool
   /// What this loop keeps for parts of its snapshot, by the part.
-  private var locals: [ObjectIdentifier: AnyObject] = [:]
+  private var locals: [ObjectIdentifier: (part: AnyObject, state: AnyObject)] = [:]
   private(set) var isDraining = false
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
   var requestIDs = RequestIDSource()
+  /// For values that are put together; nobody keeps it.
+  var scratch = ByteBuffer()
   let http2 = HTTP2Workspace()
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
   var bulkBuffers = BufferPool(bufferCapacity: Worker.bulkCapacity, limit: 2)
@@ -91,6 +93,9 @@ final class Worker {
       pool.isRetired = true
       pool.closeIdle()
     }
+    for (pool, credentials) in zip(pools, snapshot.credentials) {
+      pool.credentials = credentials.map { PoolCredentials($0, worker: self) }
+    }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     locals = [:]
     updateHealthWatches()
@@ -100,9 +105,10 @@ final class Worker {
 
   /// What this loop keeps for a part of its snapshot; made when it is first asked for, let go with the snapshot.
   func local<State: AnyObject>(of part: AnyObject, _ make: () -> State) -> State {
-    if let known = locals[ObjectIdentifier(part)] as? State { return known }
+    if let known = locals[ObjectIdentifier(part)]?.state as? State { return known }
     let made = make()
-    locals[ObjectIdentifier(part)] = made
+    // The part too: another one in its place would find what is not its own.
+    locals[ObjectIdentifier(part)] = (part, made)
     return made
   }
 
@@ -142,13 +148,33 @@ final class Worker {
 
   func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
     shared.connections.add(1, ordering: .relaxed)
+    let plan = plans.snapshot.listener(listener.configured)
+    let origin = ConnectionOrigin(address: peer.unmapped, port: listener.socket.address.port, plan: plan)
+    guard let use = plan.proxyProtocol else { return secure(socket, from: origin, on: listener) }
+    guard plan.trusts(origin.address) else {
+      if use == .optional { return secure(socket, from: origin, on: listener) }
+      metrics.proxyHeaders.child([listener.socket.address.text, "untrusted"]).add(1, shard: index)
+      log(.info, "refused \(origin.address.host) on \(listener.socket.address.text): it is in no `trusted` range")
+      return left()
+    }
+    do {
+      let handshake = try ProxyHandshake(worker: self, listener: listener, origin: origin, socket: socket)
+      handshakes[ObjectIdentifier(handshake)] = handshake
+    } catch {
+      log(.error, "cannot watch a connection: \(error)")
+      left()
+    }
+  }
+
+  /// It is known who a client is: TLS begins where the listener speaks it.
+  func secure(_ socket: consuming Socket, from origin: ConnectionOrigin, on listener: ListenerState) {
     guard let security = plans.snapshot.security.listeners[listener.configured] else {
-      begin(Transport(socket), from: peer, on: listener, nil)
+      begin(Transport(socket), from: origin, on: listener, nil)
       return
     }
     do {
       let handshake = try ClientHandshake(
-        worker: self, listener: listener, security: security, socket: socket, remoteAddress: peer)
+        worker: self, listener: listener, security: security, socket: socket, origin: origin)
       handshakes[ObjectIdentifier(handshake)] = handshake
     } catch {
       log(.error, "cannot begin a TLS session: \(error)")
@@ -158,13 +184,13 @@ final class Worker {
 
   /// A client's connection is open: what it asks for is read from now on.
   func begin(
-    _ transport: consuming Transport, from peer: SocketAddress, on listener: ListenerState,
+    _ transport: consuming Transport, from origin: ConnectionOrigin, on listener: ListenerState,
     _ security: ListenerSecurity?
   ) {
     let hasUnread = transport.hasUnread
     do {
       let connection = try ConnectionStart(
-        worker: self, gauges: ConnectionGauges(listener), remoteAddress: peer,
+        worker: self, gauges: ConnectionGauges(listener), origin: origin,
         coveredNames: security?.checksAuthority == true ? transport.certificateNames : nil, transport: transport)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
@@ -183,7 +209,7 @@ final class Worker {
     }
   }
 
-  func forget(_ handshake: ClientHandshake) { handshakes[ObjectIdentifier(handshake)] = nil }
+  func forget(_ handshake: any PendingClient) { handshakes[ObjectIdentifier(handshake)] = nil }
 
   /// A client that was accepted is gone.
   func left() {

@@ -27,6 +27,7 @@ final class GatewayMetrics: Sendable {
   let reloads: CounterFamily
   let unknownFields: CounterFamily
   let rateLimited: CounterFamily
+  let rateLimitDryRun: CounterFamily
   let connections: GaugeFamily
   let upstreamConnections: GaugeFamily
   let upstreamFailures: CounterFamily
@@ -34,6 +35,7 @@ final class GatewayMetrics: Sendable {
   let malformedRequests: CounterFamily
   let http2Faults: CounterFamily
   let acceptPauses: CounterFamily
+  let proxyHeaders: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
   let internalRequests: CounterFamily
@@ -85,6 +87,9 @@ final class GatewayMetrics: Sendable {
     rateLimited = registry.counter(
       "turnout_rate_limited_total", help: "Calls that were refused because there were too many.",
       labels: ["service", "method"])
+    rateLimitDryRun = registry.counter(
+      "turnout_rate_limit_dry_run_total", help: "Calls that a rate limit on trial would have refused.",
+      labels: ["service", "method"])
     connections = registry.gauge(
       "turnout_connections", help: "Open client connections.", labels: ["listener", "protocol"])
     upstreamConnections = registry.gauge(
@@ -103,6 +108,9 @@ final class GatewayMetrics: Sendable {
     acceptPauses = registry.counter(
       "turnout_accept_pauses_total", help: "Moments in which no connection was accepted, by what had run out.",
       labels: ["reason"])
+    proxyHeaders = registry.counter(
+      "turnout_proxy_headers_total", help: "PROXY headers that were waited for, by what came.",
+      labels: ["listener", "outcome"])
     tlsHandshakes = registry.counter(
       "turnout_tls_handshakes_total", help: "TLS handshakes with clients, by how they ended.",
       labels: ["listener", "outcome"])

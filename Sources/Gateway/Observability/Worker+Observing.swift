@@ -56,7 +56,7 @@ extension Worker {
     histogram.observe(nanoseconds: nanoseconds, shard: index)
   }
 
-  /// Counts a call that a rate limit refused.
+  /// Counts a call that a limit of rates or of concurrency refused.
   func countRateLimited(_ call: Call) {
     let counters = call.route?.counters ?? call.plans.unrouted
     let counter =
@@ -66,9 +66,19 @@ extension Worker {
     counter.add(1, shard: index)
   }
 
+  /// Counts a call that a rate limit would have refused.
+  func countRateLimitDryRun(_ call: Call) {
+    let counters = call.route?.counters ?? call.plans.unrouted
+    let counter =
+      counters.rateLimitDryRun
+      ?? metrics.rateLimitDryRun.child([call.route?.plan.service ?? "", call.route?.plan.method ?? ""])
+    counters.rateLimitDryRun = counter
+    counter.add(1, shard: index)
+  }
+
   /// A request that never became a call.
   func logRefused(_ connection: any OpenConnection, status: Int, reason: String) {
-    log(.info, "refused a request of \(connection.remoteAddress.host) with \(status): \(reason)")
+    log(.info, "refused a request of \(connection.origin.address.host) with \(status): \(reason)")
   }
 }
 

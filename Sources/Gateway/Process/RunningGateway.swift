@@ -93,9 +93,10 @@ final class RunningGateway: Sendable {
     _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     SnapshotCompiler.compile(
-      configuration, stages: shared.stages, tickets: shared.tickets,
+      configuration, stages: shared.stages, tickets: shared.tickets, accessTokens: shared.accessTokens,
       builder: InterceptorBuilder(
-        limits: shared.rateLimiters, accessLogs: shared.accessLogs, keySets: shared.keySets), generation: generation,
+        limits: shared.rateLimiters, concurrency: shared.concurrency, accessLogs: shared.accessLogs,
+        keySets: shared.keySets), generation: generation,
       interceptors: more)
   }
 

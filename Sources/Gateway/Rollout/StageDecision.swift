@@ -122,7 +122,7 @@ extension Call: CanaryCaller {
     }
   }
 
-  var addressBits: (high: UInt64, low: UInt64)? { remoteAddress?.bits }
+  var addressBits: (high: UInt64, low: UInt64)? { clientAddress?.bits }
 
   func claim(named name: String) -> String? { claim(name) }
 }

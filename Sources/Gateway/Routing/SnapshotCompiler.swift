@@ -19,6 +19,7 @@ struct SnapshotCompiler {
   /// Those of all routes.
   private var interceptors: [any Interceptor] = []
   private let security: GatewaySecurity
+  private let credentials: CredentialsCompiler
 
   private var diagnostics: [Diagnostic] = []
   private var routes: [Route] = []
@@ -31,7 +32,7 @@ struct SnapshotCompiler {
 
   private init(
     _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ builder: InterceptorBuilder,
-    _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity
+    _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity, _ credentials: CredentialsCompiler
   ) {
     self.configuration = configuration
     self.stages = stages
@@ -39,6 +40,7 @@ struct SnapshotCompiler {
     self.generation = generation
     self.more = more
     self.security = security
+    self.credentials = credentials
   }
 
   /// - Parameters:
@@ -49,13 +51,16 @@ struct SnapshotCompiler {
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
     _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(),
+    accessTokens: ResourceRegistry<TokenSourceIdentity, CredentialField> = ResourceRegistry(),
     builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
     interceptors: [any Interceptor] = []
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets)
-    var compiler = SnapshotCompiler(configuration, stages, builder, generation, interceptors, security)
+    let credentials = CredentialsCompiler(configuration.upstreams, tokens: accessTokens)
+    var compiler = SnapshotCompiler(
+      configuration, stages, builder, generation, interceptors, security, credentials)
     let (sources, faults) = SchemaFiles.read(configuration.schema)
-    compiler.diagnostics = securityFaults + faults
+    compiler.diagnostics = securityFaults + credentials.diagnostics + faults
     let answered = configuration.services.compactMap(\.answerer)
     let (schema, schemaFaults) = SchemaLoader.load(
       sources, services: configuration.services.map(\.service.name),
@@ -79,8 +84,9 @@ struct SnapshotCompiler {
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      security: security, interceptors: interceptors + more, resources: builder.resources,
-      errorCodec: codec(.standard, schema), descriptors: schema.files)
+      security: security, interceptors: interceptors + more, credentials: credentials.credentials,
+      resources: builder.resources + credentials.resources, errorCodec: codec(.standard, schema),
+      descriptors: schema.files)
   }
 
   private mutating func build(

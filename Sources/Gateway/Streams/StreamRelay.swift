@@ -55,7 +55,7 @@ final class StreamRelay {
     call.replyCodec = try face.sink(call).codec
     request = MessageFlow(
       from: source, to: MessageSink(form: .envelopes, codec: backend.codec), .request, mayStay: true,
-      repeats: call.route?.plan.type.isClientStreaming ?? true, limit: call.worker.limits.message)
+      repeats: call.route?.plan.type.isClientStreaming ?? true, limit: call.requestMessageLimit)
     requestCoding = request.isUnchanged ? source.coding : .identity
   }
 
@@ -157,7 +157,7 @@ final class StreamRelay {
     let flow = MessageFlow(
       from: MessageSource(form: .envelopes(backend.dialect), codec: backend.codec, coding: coding),
       to: try face.sink(call), .response, mayStay: call.callerAccepts(coding),
-      repeats: call.route?.plan.type.isServerStreaming ?? true, limit: call.worker.limits.message)
+      repeats: call.route?.plan.type.isServerStreaming ?? true, limit: call.replyMessageLimit)
     answer = .messages(flow)
     headCoding = flow.isUnchanged ? coding : .identity
     if !face.headWaits(call) { sendHead() }

@@ -40,7 +40,7 @@ final class Attempt {
   let request: UpstreamRequest
   private(set) var owner: (any AttemptOwner)?
   /// Set while it has a connection.
-  private(set) var connection: (any UpstreamExchange)?
+  var connection: (any UpstreamExchange)?
   private(set) var head: ResponseHead?
   /// The framing that the answer's head announces; to a HEAD that of the body which is left out.
   private(set) var declaredFraming = BodyFraming.none
@@ -54,6 +54,8 @@ final class Attempt {
   private var pending = ByteBuffer()
   /// Trailers given before there was one, where they are not part of the framing.
   private(set) var pendingTrailers: FieldBlock?
+  /// With credentials that are fetched.
+  var token: AttemptToken?
   /// HTTP/2 frames the bytes itself.
   private let pendingFraming: BodyFraming
 
@@ -67,7 +69,7 @@ final class Attempt {
   }
 
   func start() {
-    pool.serve(self)
+    if let credentials = pool.credentials { authorize(by: credentials) } else { pool.serve(self) }
   }
 
   // MARK: From the owner
@@ -170,6 +172,11 @@ final class Attempt {
   func received(interim head: ResponseHead) { owner?.attempt(self, interim: head) }
 
   func received(_ head: ResponseHead, framing: BodyFraming) {
+    if token != nil, replacesToken(refusedBy: head, framing) { return }
+    deliver(head, framing: framing)
+  }
+
+  func deliver(_ head: ResponseHead, framing: BodyFraming) {
     self.head = head
     declaredFraming = framing
     owner?.attempt(self, head: head)

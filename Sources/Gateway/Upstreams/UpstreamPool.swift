@@ -4,6 +4,8 @@ import Configuration
 final class UpstreamPool {
   let configuration: UpstreamConfiguration
   let endpoints: [EndpointPool]
+  /// How the gateway proves to it who it is; nil: it does not.
+  var credentials: PoolCredentials?
   /// Set for the gateway itself.
   private let local: LocalServices?
   private var next: Int

@@ -58,7 +58,10 @@ struct JWT: AuthenticatingInterceptor {
         throw TokenFault(.issuer, "the token is of an issuer that is not known")
       }
       guard let keys = issuer.keys.current(at: call.worker.loop.now) else {
-        if call.isExplained { return .proceed }
+        if call.isExplained {
+          call.omissions.append("jwt: the token was not checked, because the keys would have to be fetched")
+          return .proceed
+        }
         return mayWait && wait(for: issuer, token, call, memory, pause: .zero) ? .wait : .refuse(unavailable(call))
       }
       do throws(TokenFault) {
@@ -108,7 +111,7 @@ struct JWT: AuthenticatingInterceptor {
 
   /// The caller learns nothing about why (RFC 6750 section 3.1); the log does.
   private func invalid(_ call: Call, _ fault: TokenFault) -> RPCError {
-    refusal(call, "\(fault.kind)", fault.reason, "the token is not valid", " error=\"invalid_token\"")
+    refusal(call, fault.kind.rawValue, fault.reason, "the token is not valid", " error=\"invalid_token\"")
   }
 
   private func unavailable(_ call: Call) -> RPCError {
