@@ -8,6 +8,7 @@ enum Sections {
     "the admin endpoint", hints: ["tls": .notYet("the admin endpoint speaks HTTP/1.1 without TLS")])
   static let probes = Section<ProbesKey>(
     "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")])
+  static let callers = Section<CallersKey>("the callers")
   static let schemaSource = Section<SchemaKey>("a schema source")
   static let upstream = Section<UpstreamKey>("an upstream")
   static let upstreamTLS = Section<UpstreamTLSKey>("the TLS of an upstream")
@@ -17,9 +18,9 @@ enum Sections {
   /// Every section, for whoever lists the keys: documentation, its test, completion.
   package static var all: [KnownSection] {
     [
-      root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
-      upstream.known, upstreamTLS.known, credentials.known, staticCredentials.known, fileCredentials.known,
-      oauth2.known, service.known,
+      root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, callers.known,
+      schemaSource.known, upstream.known, upstreamTLS.known, credentials.known, staticCredentials.known,
+      fileCredentials.known, oauth2.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
@@ -31,7 +32,7 @@ enum Sections {
 
 enum RootKey: String, SectionKey {
   case listeners, admin, probes, include, schema, upstreams, services, interceptors, limits, timeouts, fallback
-  case workers, drain, via, log
+  case workers, drain, via, log, callers
 }
 
 enum ListenerKey: String, SectionKey {
@@ -56,6 +57,11 @@ enum AdminKey: String, SectionKey {
 
 enum ProbesKey: String, SectionKey {
   case address
+}
+
+enum CallersKey: String, SectionKey {
+  case agentHeader = "agent_header"
+  case versionHeader = "version_header"
 }
 
 enum SchemaKey: String, SectionKey {

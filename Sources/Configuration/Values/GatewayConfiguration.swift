@@ -32,6 +32,7 @@ package struct GatewayConfiguration: Sendable {
   package var via = false
   /// `text` or `json`: the form of all logs but the access log, on stderr (Default: text).
   package var log = LogFormat.text
+  package var callers = CallersConfiguration()
   /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
   package var watchedFiles: [String] = []
   /// Every text that came from `${env:}` or `${file:}`, and the admin token: never shown, whatever it became part of.
@@ -112,6 +113,16 @@ package struct AdminConfiguration: Sendable, Equatable {
     self.address = address
     self.token = token
   }
+}
+
+/// `callers:`, how the programs that call are told apart on the migration dashboard.
+package struct CallersConfiguration: Sendable, Equatable {
+  /// The field that names the program, in lower case (Default: user-agent).
+  package var agentHeader = Array("user-agent".utf8)
+  /// The field with its version, in lower case; nil: as the program's field has it.
+  package var versionHeader: [UInt8]?
+
+  package init() {}
 }
 
 /// One entry of `schema:`.

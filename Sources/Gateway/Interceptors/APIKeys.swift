@@ -40,6 +40,13 @@ struct APIKeys: AuthenticatingInterceptor {
     return .refuse(refusal("the API key is not valid"))
   }
 
+  var onPublicRoutes: (any Interceptor)? {
+    CredentialStripping { [header, parameter] head in
+      if let parameter { _ = QueryParameter.take(parameter, from: head) }
+      if let header { head.fields.remove(named: header.span) }
+    }
+  }
+
   private func takeHeader(_ name: [UInt8], from fields: FieldBlock) -> [UInt8]? {
     guard let index = fields.firstIndex(of: name.span) else { return nil }
     let value = fields.withValue(at: index) { value in value.indices.map { value[$0] } }

@@ -14,6 +14,7 @@ final class GatewayShared: Sendable {
   let concurrency = ConcurrencyRegistry()
   let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
+  let callers = CallerRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()

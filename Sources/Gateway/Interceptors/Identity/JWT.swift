@@ -5,9 +5,6 @@ import HTTPModel
 import RPC
 import Tokens
 
-/// Lets only callers through that it knows: a route with `public: true` goes without.
-protocol AuthenticatingInterceptor: Interceptor {}
-
 /// `jwt`: lets only callers through that have a signed token of a known issuer, and tells the backend who they are.
 ///
 /// A token that was found to be good is remembered on the loop until it expires or the issuer's keys change, so that a
@@ -41,6 +38,10 @@ struct JWT: AuthenticatingInterceptor {
     case .unusable(let reason): return .refuse(invalid(call, TokenFault(.malformed, reason)))
     case .found(let token): return check(token, call, memory, mayWait: true)
     }
+  }
+
+  var onPublicRoutes: (any Interceptor)? {
+    plan.strips || plan.place.isQuery ? CredentialStripping { [plan] in plan.place.strip($0) } : nil
   }
 
   private static var now: Double { Double(WallClock.nowCoarse().seconds) }
