@@ -10,6 +10,7 @@ final class GatewayShared: Sendable {
   let stages = StageRegistry()
   let figures = FigureRegistry()
   let rollout: RolloutWatch
+  let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
   let concurrency = ConcurrencyRegistry()
   let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
