@@ -193,3 +193,11 @@ def test_a_guard_that_only_tells(started, rpc):
     assert route(gateway)["percent"] == 100
     wait_until(lambda: "the guard of " in gateway.log(), what="a line in the log")
     assert gateway.metric("turnout_rollbacks_total") == 0
+
+
+def test_answers_that_differ_are_told(started):
+    gateway = started(setup("shadow", guard={"min_requests": 10, "max_mismatch_rate": "5%"}))
+    assert ask(gateway, ["b1"] * 20) == [200] * 20
+    wait_until(lambda: route(gateway)["guard"]["state"] == "alerting", what="the alert")
+    assert "compared answers differ" in route(gateway)["guard"]["reason"]
+    assert route(gateway)["stage"] == "shadow"
