@@ -74,7 +74,7 @@ import TranslationTestSupport
         return
       }
       // The rule for this very path lets it pass.
-      let lenient = try ComparisonRig(ignore: [mutation.path])
+      let lenient = try ComparisonRig(ignore: [mutation.path.replacing("re.named [x]", with: "renamed")])
       #expect(try lenient.compare(type, rest: wire, rpc: other).differences == [], "seed \(seed)")
       found += 1
     }
