@@ -38,7 +38,8 @@ extension JSONCodec {
     while true {
       var run = WireNormalizer(
         wire, tables: TableView(tables), maximumDepth: maximumDepth, unknownFields: unknownFields,
-        isCareful: isCareful)
+        isCareful: isCareful, memory: RunMemory(memory))
+      defer { run.memory.close() }
       do {
         try run.message(message, 0..<wire.count, into: &output)
         return
