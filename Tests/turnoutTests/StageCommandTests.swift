@@ -12,7 +12,8 @@ import Testing
     let asked = Mutex<[String]>([])
     var isReady: Bool { true }
     func metrics() -> [UInt8] { [] }
-    func routes() -> [UInt8] { [] }
+    func upstreams() -> [UInt8] { [] }
+  func routes() -> [UInt8] { [] }
     func reload() -> ReloadOutcome { .ok(warnings: []) }
 
     func setStage(

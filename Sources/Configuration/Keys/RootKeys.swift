@@ -9,8 +9,6 @@ enum Sections {
   static let probes = Section<ProbesKey>(
     "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")])
   static let schemaSource = Section<SchemaKey>("a schema source")
-  static let upstream = Section<UpstreamKey>("an upstream")
-  static let upstreamTLS = Section<UpstreamTLSKey>("the TLS of an upstream")
   static let limits = Section<LimitsKey>("the limits")
   static let timeouts = Section<TimeoutsKey>("the timeouts")
 
@@ -18,7 +16,8 @@ enum Sections {
   package static var all: [KnownSection] {
     [
       root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
-      upstream.known, upstreamTLS.known, service.known,
+      upstream.known, upstreamTLS.known, endpoint.known, balance.known, healthCheck.known, outlierEjection.known,
+      retries.known, backoff.known, upstreamLimits.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, cors.known, limits.known, timeouts.known,
@@ -28,7 +27,7 @@ enum Sections {
 
 enum RootKey: String, SectionKey {
   case listeners, admin, probes, include, schema, upstreams, services, interceptors, limits, timeouts, fallback
-  case workers, drain, via, log
+  case workers, drain, via, log, zone
 }
 
 enum ListenerKey: String, SectionKey {
@@ -59,18 +58,6 @@ enum SchemaKey: String, SectionKey {
   case protos
   case importPaths = "import_paths"
   case serviceConfig = "service_config"
-}
-
-enum UpstreamKey: String, SectionKey {
-  case `protocol`, codec, endpoints, http, headers, tls
-  case connectTimeout = "connect_timeout"
-  case maxIdleConnections = "max_idle_connections"
-  case maxConnections = "max_connections"
-}
-
-enum UpstreamTLSKey: String, SectionKey {
-  case ca, certificate, key
-  case serverName = "server_name"
 }
 
 enum LimitsKey: String, SectionKey {

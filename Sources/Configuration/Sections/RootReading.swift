@@ -16,6 +16,7 @@ struct RootReader {
     guard let map = MappingReader(root, Sections.root, context) else { return }
     readListeners(map)
     if let node = map[.schema] { readSchema(node) }
+    context.read(map[.zone], into: &configuration.zone) { context.name($0, "a zone")?.value }
     if let node = map[.upstreams] { readUpstreams(node) }
     // Before the services: theirs come after these, which matters to the checks.
     if let node = map[.interceptors] { configuration.interceptors = interceptors(node, after: []) }

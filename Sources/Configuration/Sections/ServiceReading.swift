@@ -71,6 +71,8 @@ extension RootReader {
     context.read(map[.timeout], into: &settings.timeout) { context.duration($0, zeroAllowed: true) }
     context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
     context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
+    context.read(map[.retries], into: &settings.retries) { retries($0) }
+    context.read(map[.concurrency], into: &settings.concurrency) { context.integer($0, 1...1_000_000) }
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }
     context.read(map[.bodyTypes], into: &settings.bodyTypes) { bodyTypes($0) }

@@ -32,6 +32,8 @@ package struct GatewayConfiguration: Sendable {
   package var via = false
   /// `text` or `json`: the form of all logs but the access log, on stderr (Default: text).
   package var log = LogFormat.text
+  /// Where this gateway runs: endpoints of the same zone are preferred; empty: all are equal.
+  package var zone = ""
   /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
   package var watchedFiles: [String] = []
   /// Every text that came from `${env:}` or `${file:}`, and the admin token: never shown, whatever it became part of.

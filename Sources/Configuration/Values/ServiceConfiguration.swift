@@ -161,6 +161,10 @@ package struct RouteSettings: Sendable {
   package var shadow = Shadow()
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
   package var compression = true
+  /// In place of the upstream's; nil: that is right.
+  package var retries: RetryConfiguration?
+  /// Calls of one method that may be under way at the same time, over all workers; nil: any number.
+  package var concurrency: Int?
 
   package init(stagePosition: SourcePosition) { self.stagePosition = stagePosition }
 }

@@ -21,12 +21,13 @@ package struct AdminHandler: Sendable {
     case readiness
     case metrics
     case routes
+    case upstreams
     case stage(procedure: String)
     case reload
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .health, .readiness, .metrics, .routes: [.get, .head]
+      case .health, .readiness, .metrics, .routes, .upstreams: [.get, .head]
       case .stage: [.put]
       case .reload: [.post]
       }
@@ -63,6 +64,7 @@ package struct AdminHandler: Sendable {
     guard case .admin = role else { return nil }
     switch path {
     case "/routes": return .routes
+    case "/upstreams": return .upstreams
     case "/reload": return .reload
     default: return Self.procedure(inStagePath: path).map { .stage(procedure: $0) }
     }
@@ -90,7 +92,7 @@ package struct AdminHandler: Sendable {
     let rules = AdminGuard(token: token)
     switch resource {
     case .health, .readiness: return nil
-    case .metrics, .routes: return rules.refusalOfRead(request)
+    case .metrics, .routes, .upstreams: return rules.refusalOfRead(request)
     case .stage, .reload: return rules.refusalOfChange(request)
     }
   }
@@ -103,6 +105,7 @@ package struct AdminHandler: Sendable {
       return LocalResponse(
         status: 200, fields: [("content-type", "text/plain; version=0.0.4; charset=utf-8")], body: control.metrics())
     case .routes: return .json(control.routes())
+    case .upstreams: return .json(control.upstreams())
     case .stage(let procedure): return setStage(of: procedure, request.body)
     case .reload: return reload(request.body)
     }

@@ -8,6 +8,8 @@ package protocol ControlPlane: AnyObject, Sendable {
   var isReady: Bool { get }
   /// The route table as JSON.
   func routes() -> [UInt8]
+  /// The upstreams and how their endpoints do, as JSON.
+  func upstreams() -> [UInt8]
   /// Sets the stage of one route until the next change of it.
   ///
   /// - Parameters:

@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import Policies
 import ProtobufSchema
 import REST
 import RPC
@@ -55,6 +56,8 @@ final class Call {
   let fallbackUpstream: Int?
   var attempt: Attempt?
   var upstreamName = ""
+  /// Whether it counts among the calls of its route that are under way.
+  var holdsPlace = false
   var attemptStartedAt: Instant?
   var backend: (any Backend)?
   var relay: StreamRelay?
@@ -207,6 +210,10 @@ final class Call {
       }
       pass(to: fallbackUpstream)
       return
+    }
+    if let concurrency = route.plan.concurrency {
+      guard concurrency.quota.take(limit: concurrency.limit) else { return fail(tooManyCalls()) }
+      holdsPlace = true
     }
     let decision = StageDecision(route.plan.presentStage)
     self.decision = decision

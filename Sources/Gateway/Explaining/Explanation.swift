@@ -152,7 +152,7 @@ enum Explanation {
     _ request: UpstreamRequest, _ upstream: UpstreamConfiguration, _ call: Call, passes: Bool,
     _ report: inout ExplanationText
   ) {
-    let endpoints = upstream.endpoints.map { "\($0.isSecure ? "https" : "http")://\($0.authority)" }
+    let endpoints = upstream.endpoints.map(\.text)
     report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints.joined(separator: ", "))")
     report.line("sent", "\(request.method.name) \(request.target.withSpan { String(repairing: $0) })")
     for index in request.fields.indices where !request.fields.entry(at: index).isRemoved {

@@ -11,6 +11,9 @@ final class GatewayShared: Sendable {
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()
+  let upstreams: UpstreamRegistry
+  let concurrency = ConcurrencyRegistry()
+  let loops = LoopDirectory()
   /// Of all listeners, kept over reloads.
   let tickets = TicketKeys()
   /// Client connections of the whole process.
@@ -20,6 +23,7 @@ final class GatewayShared: Sendable {
     self.metrics = metrics
     self.log = log
     accessLogs = AccessLogSinks(metrics: metrics)
+    upstreams = UpstreamRegistry(shards: metrics.shards)
   }
 }
 

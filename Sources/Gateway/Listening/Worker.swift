@@ -21,9 +21,13 @@ final class Worker {
   private var freeSlots: [Int] = []
   /// Clients that have connected and do not yet speak TLS.
   private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
-  private var endpoints: [EndpointIdentity: EndpointPool] = [:]
+  private var endpoints: [EndpointIdentity: EndpointSet] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
   private(set) var isDraining = false
+  /// Whether upstreams are looked after while nobody asks for them; not where a request is only explained.
+  private(set) var isAttending = false
+  /// On the first loop: for all of them.
+  private lazy var healthChecker = HealthChecker(worker: self)
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
@@ -61,38 +65,75 @@ final class Worker {
     var pools: [UpstreamPool] = []
     var used: Set<EndpointIdentity> = []
     for upstream in snapshot.upstreams {
-      var members: [EndpointPool] = []
+      let state = shared.upstreams.state(upstream.name)
+      var sets: [EndpointSet] = []
       for endpoint in upstream.endpoints {
         let security = endpoint.isSecure ? snapshot.security.upstreams[upstream.name] : nil
         let identity = EndpointIdentity(
-          upstream: upstream.name, host: endpoint.host, port: endpoint.port, http: upstream.http,
-          security: security?.fingerprint ?? [])
+          upstream: upstream.name, target: endpoint.target, host: endpoint.host, port: endpoint.port,
+          http: upstream.http, security: security?.fingerprint ?? [])
         used.insert(identity)
-        members.append(self.endpoint(identity, endpoint, upstream, security))
+        sets.append(endpointSet(identity, endpoint, upstream, state, security))
       }
-      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index))
+      pools.append(UpstreamPool(configuration: upstream, state: state, sets: sets, worker: self))
     }
-    for (identity, pool) in endpoints where !used.contains(identity) {
+    for (identity, set) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
-      pool.isRetired = true
-      pool.closeIdle()
+      set.retire()
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+    attendUpstreams()
   }
 
-  private func endpoint(
+  private func endpointSet(
     _ identity: EndpointIdentity, _ configuration: EndpointConfiguration, _ upstream: UpstreamConfiguration,
-    _ security: UpstreamSecurity?
-  ) -> EndpointPool {
+    _ state: UpstreamState, _ security: UpstreamSecurity?
+  ) -> EndpointSet {
     if let known = endpoints[identity] {
-      known.adopt(upstream)
+      known.adopt(configuration, upstream)
       return known
     }
-    let pool = EndpointPool(
-      identity: identity, authority: configuration.authority, upstream: upstream, security: security, worker: self,
-      metrics: metrics.upstream(upstream.name, shard: index))
-    endpoints[identity] = pool
-    return pool
+    let set = EndpointSet(
+      identity: identity, configuration: configuration, upstream: upstream, state: state, security: security,
+      worker: self)
+    endpoints[identity] = set
+    return set
+  }
+
+  // MARK: Upstreams
+
+  /// From now on upstreams are looked after: names are asked, connections opened, endpoints checked.
+  func attend() {
+    shared.loops.enter(index, loop.mailbox)
+    isAttending = true
+    attendUpstreams()
+  }
+
+  /// The endpoints of an upstream have changed.
+  func membersChanged() { attendUpstreams() }
+
+  private func attendUpstreams() {
+    guard isAttending, !isDraining else { return }
+    for pool in plans.pools where pool.configuration.isAttended {
+      for set in pool.sets { set.refresh() }
+      pool.update()
+      for member in pool.members { member.warm() }
+    }
+    if index == 0 { healthChecker.follow(plans) }
+  }
+
+  /// Closes an idle connection of an upstream, for another one; false when there is none.
+  func closeIdleConnection(of upstream: String) -> Bool {
+    endpoints.values.contains { set in
+      set.identity.upstream == upstream && set.members.contains { $0.closeOneIdle() }
+    }
+  }
+
+  /// There may be another connection to an upstream.
+  func connectionPlaceIsFree(of upstream: String) {
+    for set in endpoints.values where set.identity.upstream == upstream {
+      for member in set.members { member.serveWaiting() }
+    }
   }
 
   func open(_ listener: ListenerState) {
@@ -190,7 +231,8 @@ final class Worker {
     for acceptor in acceptors.values { acceptor.close() }
     acceptors = [:]
     isDraining = true
-    for pool in endpoints.values { pool.closeIdle() }
+    healthChecker.stop()
+    for set in endpoints.values { set.closeIdle() }
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
     drainTimer.schedule(after: time)
@@ -208,7 +250,8 @@ final class Worker {
   /// Closes what copies still wait for: when the loop has stopped nobody counts their answers.
   func closeUpstreams() {
     for shadow in shadows.values { shadow.cancel() }
-    for pool in endpoints.values { pool.closeIdle() }
+    healthChecker.stop()
+    for set in endpoints.values { set.closeIdle() }
   }
 
   private func endIfDrained() {

@@ -18,6 +18,7 @@ struct WorkerThread: Sendable {
     mailbox.post { loop in
       let worker = Worker(index: index, loop: loop, shared: shared, snapshot: snapshot)
       loop.resident = worker
+      worker.attend()
       for listener in listeners { worker.open(listener) }
     }
     let thread = try LoopThread.start(name: "loop\(index)") {

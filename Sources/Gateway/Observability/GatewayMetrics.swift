@@ -14,6 +14,8 @@ final class GatewayMetrics: Sendable {
   }
 
   let registry: MetricsRegistry
+  /// Loops that count.
+  let shards: Int
   let requests: CounterFamily
   let duration: HistogramFamily
   let upstreamDuration: HistogramFamily
@@ -30,6 +32,12 @@ final class GatewayMetrics: Sendable {
   let acceptPauses: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
+  let upstreamEndpoints: GaugeFamily
+  let ejections: CounterFamily
+  let healthChecks: CounterFamily
+  let retries: CounterFamily
+  let budgetExhausted: CounterFamily
+  let overflows: CounterFamily
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
@@ -38,6 +46,7 @@ final class GatewayMetrics: Sendable {
   init(shards: Int) {
     let registry = MetricsRegistry(shards: shards)
     self.registry = registry
+    self.shards = shards
     requests = registry.counter(
       "turnout_requests_total", help: "Calls that ended, by route, caller's protocol, answering side and code.",
       labels: ["route", "service", "method", "face", "side", "stage", "code"])
@@ -82,6 +91,24 @@ final class GatewayMetrics: Sendable {
     upstreamHandshakes = registry.counter(
       "turnout_upstream_tls_handshakes_total", help: "TLS handshakes with upstreams, by how they ended.",
       labels: ["upstream", "outcome"])
+    upstreamEndpoints = registry.gauge(
+      "turnout_upstream_endpoints", help: "Endpoints of an upstream, by whether they are used.",
+      labels: ["upstream", "state"])
+    ejections = registry.counter(
+      "turnout_upstream_ejections_total", help: "Endpoints that were left out for their answers.",
+      labels: ["upstream"])
+    healthChecks = registry.counter(
+      "turnout_upstream_health_checks_total", help: "Health checks of endpoints, by outcome.",
+      labels: ["upstream", "outcome"])
+    retries = registry.counter(
+      "turnout_upstream_retries_total", help: "Requests that were sent again, by the reason.",
+      labels: ["upstream", "reason"])
+    budgetExhausted = registry.counter(
+      "turnout_upstream_retry_budget_exhausted_total", help: "Retries that were not made because there were too many.",
+      labels: ["upstream"])
+    overflows = registry.counter(
+      "turnout_upstream_overflows_total", help: "Requests that were refused by a limit of the upstream or the route.",
+      labels: ["upstream", "limit"])
     slowClients = registry.counter(
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])

@@ -13,6 +13,8 @@ extension RunningGateway: ControlPlane {
     JSONValue.object([.init("routes", .array(snapshot.routes.map { routeJSON($0) }))]).bytes
   }
 
+  func upstreams() -> [UInt8] { UpstreamReport.json(snapshot.upstreams, shared.upstreams).bytes }
+
   func reload() -> ReloadOutcome { reload(because: "POST /reload") }
 
   func setStage(

@@ -95,7 +95,7 @@ final class RunningGateway: Sendable {
     SnapshotCompiler.compile(
       configuration, stages: shared.stages, tickets: shared.tickets,
       builder: InterceptorBuilder(limits: shared.rateLimiters, accessLogs: shared.accessLogs), generation: generation,
-      interceptors: more)
+      interceptors: more, concurrency: shared.concurrency)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
@@ -104,6 +104,7 @@ final class RunningGateway: Sendable {
       guard let shared else { return }
       shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
       shared.accessLogs.report()
+      UpstreamReport.report(shared)
     }
     publishStages(snapshot)
     // Before the workers: a taken port must not leave a gateway behind that serves half.

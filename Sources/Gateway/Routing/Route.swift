@@ -33,13 +33,17 @@ final class Route: Sendable {
   /// For callers whose Accept says nothing else.
   let streamForm: StreamForm
   let interceptors: [any Interceptor]
+  /// In place of the upstream's; nil: that is right.
+  let retries: RetryPlan?
+  /// Nil: any number of calls.
+  let concurrency: ConcurrencyLimit?
   /// Whether one of them answers preflights.
   let answersPreflights: Bool
 
   init(
     index: Int, service: String, type: MethodType, settings: RouteSettings, stage: StageCell, restUpstream: Int?,
     rpcUpstream: Int?, bindings: [RESTBinding], templates: [String], codec: JSONCodec, profileCodec: JSONCodec,
-    interceptors: [any Interceptor]
+    interceptors: [any Interceptor], concurrency: ConcurrencyLimit? = nil
   ) {
     self.index = index
     self.service = service
@@ -56,6 +60,8 @@ final class Route: Sendable {
     self.codec = codec
     self.profileCodec = profileCodec
     self.interceptors = interceptors
+    self.concurrency = concurrency
+    retries = settings.retries.map { RetryPlan($0) }
     answersPreflights = interceptors.contains { $0 is CORS }
     method = type.name
     name = "\(service)/\(type.name)"

@@ -11,6 +11,7 @@ import TransportSecurity
 struct SnapshotCompiler {
   private let configuration: GatewayConfiguration
   private let stages: StageRegistry
+  private let concurrency: ConcurrencyRegistry
   private let generation: Int
   private let builder: InterceptorBuilder
   /// Come after those of the configuration.
@@ -29,11 +30,13 @@ struct SnapshotCompiler {
   private var codecs: [JSONProfile: JSONCodec] = [:]
 
   private init(
-    _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ builder: InterceptorBuilder,
+    _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ concurrency: ConcurrencyRegistry,
+    _ builder: InterceptorBuilder,
     _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity
   ) {
     self.configuration = configuration
     self.stages = stages
+    self.concurrency = concurrency
     self.builder = builder
     self.generation = generation
     self.more = more
@@ -49,10 +52,11 @@ struct SnapshotCompiler {
   static func compile(
     _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(),
     builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
-    interceptors: [any Interceptor] = []
+    interceptors: [any Interceptor] = [], concurrency: ConcurrencyRegistry = ConcurrencyRegistry()
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets)
-    var compiler = SnapshotCompiler(configuration, stages, builder, generation, interceptors, security)
+    var compiler = SnapshotCompiler(
+      configuration, stages, concurrency, builder, generation, interceptors, security)
     let (sources, faults) = SchemaFiles.read(configuration.schema)
     compiler.diagnostics = securityFaults + faults
     let (schema, schemaFaults) = SchemaLoader.load(sources)
@@ -190,7 +194,10 @@ struct SnapshotCompiler {
         stage: stages.cell(for: procedure, configured: settings.stage),
         restUpstream: settings.rest.flatMap { upstreamIndex($0) },
         rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
-        codec: standard, profileCodec: profile, interceptors: chain))
+        codec: standard, profileCodec: profile, interceptors: chain,
+        concurrency: settings.concurrency.map {
+          ConcurrencyLimit(quota: concurrency.quota(procedure), limit: $0)
+        }))
   }
 
   /// A shadow doubles side effects, so it is for methods that have none.
