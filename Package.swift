@@ -64,6 +64,7 @@ let fuzzers: [Target] = [
   fuzzer("HTTP1", "HTTP1TestSupport", words: nil),
   fuzzer("HTTP2", "HTTP2TestSupport", words: nil),
   fuzzer("RPC", "RPCTestSupport", words: nil),
+  fuzzer("Tokens", "TokensTestSupport", words: nil),
   fuzzer("JSON", "TranslationTestSupport"),
   fuzzer("Wire", "TranslationTestSupport"),
   fuzzer("Templates", "TranslationTestSupport"),
@@ -109,7 +110,9 @@ let package = Package(
     parser("RPC", ["Bytes", "HTTPModel"]),
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
+    library("JSONValues", ["Bytes", "RPC"]),
     library("Compression", ["Bytes", "HTTPModel", "CZlib", "CBrotli", "CZstd"]),
+    parser("Tokens", ["Bytes", "RPC", "JSONValues", "COpenSSL"]),
     library("Policies"),
     library(
       "Migration",
@@ -123,7 +126,8 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
-        "Configuration", "Compression", "Policies", "Migration", "Metrics", "EventLoops", "TransportSecurity",
+        "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
+        "EventLoops", "TransportSecurity",
       ]),
     .executableTarget(
       name: "turnout",
@@ -167,7 +171,11 @@ let package = Package(
         "Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport", "TranslationTestSupport",
       ]),
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
+    tests("JSONValues", ["RPC"]),
     tests("Compression", ["Bytes"]),
+    support("Tokens", ["Bytes", "JSONValues", "Tokens"]),
+    tests(
+      "Tokens", ["Bytes", "JSONValues", "RandomnessTestSupport", "TokensTestSupport"], excluding: ["Fixtures"]),
     tests("Policies", ["RandomnessTestSupport"]),
     tests(
       "Migration",

@@ -51,6 +51,7 @@ import Testing
     #expect(service.settings.successStatus == route.successStatus)
     #expect(service.settings.stripPrefix == route.stripPrefix)
     #expect(service.settings.compression == route.compression)
+    #expect(service.settings.isPublic == route.isPublic)
     #expect(service.settings.shadow == route.shadow)
     let upstream = try #require(got.upstreams.first)
     let plain = UpstreamConfiguration(name: "", position: upstream.position, protocol: .rest, endpoints: [])
@@ -63,6 +64,11 @@ import Testing
     for interceptor in got.interceptors {
       switch interceptor {
       case .accessLog, .headers, .apiKey: break
+      case .jwt(let jwt):
+        #expect((jwt.place, jwt.strips, jwt.isOptional) == (.bearer, false, false))
+        let first = try #require(jwt.issuers.first)
+        let defaults = JWTConfiguration.Issuer(keys: first.keys)
+        #expect((first.leeway, first.allowsEndless) == (defaults.leeway, defaults.allowsEndless))
       case .requestID(let id): #expect(id == RequestIDConfiguration())
       case .rateLimit(let limit):
         #expect(limit.maximumKeys == RateLimitConfiguration(requests: 1, per: .seconds(1)).maximumKeys)

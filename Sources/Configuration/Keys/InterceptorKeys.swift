@@ -5,7 +5,7 @@ extension Sections {
     "an interceptor",
     hints: Dictionary(
       uniqueKeysWithValues: [
-        "jwt", "retry", "concurrency", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
+        "retry", "concurrency", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
         "ip_filter",
       ].map { name in
         (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
@@ -32,6 +32,7 @@ enum InterceptorKey: String, SectionKey {
   case apiKey = "api_key"
   case rateLimit = "rate_limit"
   case cors
+  case jwt
 }
 
 enum AccessLogKey: String, SectionKey {

@@ -20,7 +20,7 @@ enum Sections {
       retries.known, backoff.known, upstreamLimits.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
-      apiKey.known, rateLimit.known, cors.known, limits.known, timeouts.known,
+      apiKey.known, rateLimit.known, cors.known, jwt.known, jwtIssuer.known, keySet.known, limits.known, timeouts.known,
     ]
   }
 }
@@ -28,6 +28,7 @@ enum Sections {
 enum RootKey: String, SectionKey {
   case listeners, admin, probes, include, schema, upstreams, services, interceptors, limits, timeouts, fallback
   case workers, drain, via, log, zone
+  case nameServers = "name_servers"
 }
 
 enum ListenerKey: String, SectionKey {

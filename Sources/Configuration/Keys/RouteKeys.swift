@@ -23,6 +23,7 @@ extension Sections {
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
   case stream, retries, concurrency
+  case isPublic = "public"
   case stripPrefix = "strip_prefix"
   case bodyTypes = "body_types"
   case successStatus = "success_status"

@@ -27,7 +27,7 @@ extension RootReader {
   private static func isOnlyOnce(_ key: InterceptorKey) -> Bool {
     switch key {
     case .accessLog, .requestID, .cors: true
-    case .headers, .apiKey, .rateLimit: false
+    case .headers, .apiKey, .rateLimit, .jwt: false
     }
   }
 
@@ -56,6 +56,7 @@ extension RootReader {
     case .apiKey: apiKey(node).map { .apiKey($0) }
     case .rateLimit: rateLimit(node).map { .rateLimit($0) }
     case .cors: cors(node).map { .cors($0) }
+    case .jwt: jwt(node).map { .jwt($0) }
     }
   }
 
@@ -64,7 +65,7 @@ extension RootReader {
     _ interceptor: InterceptorConfiguration, after outer: [InterceptorConfiguration], at position: SourcePosition
   ) {
     guard case .cors = interceptor else { return }
-    var followsKeys = false
+    var follows: String?
     for other in outer {
       switch other {
       case .cors:
@@ -72,13 +73,15 @@ extension RootReader {
           position, "`cors` stands before this one on the same calls already",
           cure: "keep one: for all routes, or for each service")
         return
-      case .apiKey: followsKeys = true
+      case .apiKey: follows = "api_key"
+      case .jwt(let jwt): if !jwt.isOptional { follows = "jwt" }
       case .accessLog, .requestID, .headers, .rateLimit: continue
       }
     }
-    if followsKeys {
+    if let follows {
       context.warning(
-        position, "`cors` comes after `api_key`, which refuses the preflights of browsers: they carry no key",
+        position,
+        "`cors` comes after `\(follows)`, which refuses the preflights of browsers: they carry no credentials",
         cure: "put `cors` before it")
     }
   }

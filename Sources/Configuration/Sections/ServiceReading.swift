@@ -7,6 +7,7 @@ extension RootReader {
       var settings = RouteSettings(stagePosition: entry.keyPosition)
       let isReadable = apply(map, to: &settings)
       let own = map[.interceptors].map { interceptors($0, after: configuration.interceptors) } ?? []
+      check(own, of: entry.key, isPublic: settings.isPublic, map)
       var stages = StageChecks(service: entry.key, settings: settings, isReadable: isReadable)
       var methods: [MethodConfiguration] = []
       for method in map[.methods].flatMap({ context.mapping($0, "methods by name") }) ?? [] {
@@ -36,7 +37,18 @@ extension RootReader {
       method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
       http: map[.http].flatMap { rule($0) })
     if let node = map[.interceptors] { result.interceptors = interceptors(node, after: outer) }
+    check(result.interceptors, of: entry.key, isPublic: settings.isPublic, map)
     return result
+  }
+
+  /// Whoever writes a check of callers beside `public` means one of the two.
+  private func check(
+    _ own: [InterceptorConfiguration], of name: String, isPublic: Bool, _ map: MappingReader<RouteKey>
+  ) {
+    guard isPublic, own.contains(where: \.isAuthentication) else { return }
+    context.error(
+      map.keyPosition(.interceptors), "\(quoted(name)) is public, so its own checks of callers would not be made",
+      cure: "write `public: false` here, or leave the checks out")
   }
 
   /// Lays the keys of a service or a method over what stands.
@@ -73,6 +85,7 @@ extension RootReader {
     context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
     context.read(map[.retries], into: &settings.retries) { retries($0) }
     context.read(map[.concurrency], into: &settings.concurrency) { context.integer($0, 1...1_000_000) }
+    context.read(map[.isPublic], into: &settings.isPublic) { context.boolean($0) }
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }
     context.read(map[.bodyTypes], into: &settings.bodyTypes) { bodyTypes($0) }

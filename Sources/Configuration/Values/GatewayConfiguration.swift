@@ -34,6 +34,8 @@ package struct GatewayConfiguration: Sendable {
   package var log = LogFormat.text
   /// Where this gateway runs: endpoints of the same zone are preferred; empty: all are equal.
   package var zone = ""
+  /// Where names are asked for; empty: the machine's own.
+  package var nameServers: [SocketAddressConfiguration] = []
   /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
   package var watchedFiles: [String] = []
   /// Every text that came from `${env:}` or `${file:}`, and the admin token: never shown, whatever it became part of.

@@ -6,6 +6,7 @@ package enum InterceptorConfiguration: Sendable, Equatable {
   case apiKey(APIKeyConfiguration)
   case rateLimit(RateLimitConfiguration)
   case cors(CORSConfiguration)
+  case jwt(JWTConfiguration)
 }
 
 /// `access_log:`

@@ -159,6 +159,8 @@ package struct RouteSettings: Sendable {
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   package var shadow = Shadow()
+  /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
+  package var isPublic = false
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
   package var compression = true
   /// In place of the upstream's; nil: that is right.

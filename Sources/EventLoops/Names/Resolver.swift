@@ -25,13 +25,8 @@ package final class Resolver {
   private var services: [ObjectIdentifier: ServiceQuery] = [:]
   private var finishedServices: [ServiceQuery] = []
 
-  /// With the servers of /etc/resolv.conf.
-  convenience init(loop: EventLoop) {
-    self.init(loop: loop, servers: nil)
-  }
-
   /// - Parameters:
-  ///   - servers: `address:port` with commas between, instead of the machine's.
+  ///   - servers: `address:port` with commas between; nil: those of /etc/resolv.conf.
   ///   - timeout: of the first try; later ones wait longer.
   init(loop: EventLoop, servers: String?, timeout: Duration = .seconds(2), tries: Int = 3) {
     let sockets = ResolverSockets(loop: loop)

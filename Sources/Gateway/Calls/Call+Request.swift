@@ -31,6 +31,7 @@ extension Call {
   }
 
   func receivedEnd(_ trailers: FieldBlock) {
+    if !trailers.isEmpty { plans.snapshot.identityFields?.remove(from: trailers) }
     switch state {
     case .passing: attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
     case .relaying: relay?.receivedEnd()

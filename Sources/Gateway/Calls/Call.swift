@@ -92,6 +92,9 @@ final class Call {
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
 
+  /// Who calls, once an interceptor has found out.
+  var identity: VerifiedToken?
+
   // How it went, for interceptors, metrics and logs.
   var sentHead = false
   var status = 0
@@ -135,6 +138,8 @@ final class Call {
   /// Whether its caller may send messages whenever there is one, so that no rate is asked of the body.
   var mayPause: Bool { route?.plan.type.isClientStreaming ?? false }
   var remoteAddress: SocketAddress? { client?.remoteAddress }
+  /// Whether `turnout explain` wants to know what would become of it.
+  var isExplained: Bool { onRequest != nil }
 
   /// For the head that is sent upstream: what is left of the deadline, at least 1.
   var millisecondsLeft: Int? {
@@ -153,6 +158,7 @@ final class Call {
   // MARK: Beginning
 
   func begin() {
+    plans.snapshot.identityFields?.remove(from: head.fields)
     setDeadline()
     proceed()
   }

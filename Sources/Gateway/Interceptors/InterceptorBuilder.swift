@@ -1,17 +1,28 @@
 import Configuration
+import Diagnostics
 import EventLoops
 import Policies
+import Tokens
 
 /// Makes the interceptors of one snapshot; what they keep between snapshots is in registries.
 final class InterceptorBuilder {
   private let limits: RateLimiterRegistry
+  private let keySets: ResourceRegistry<KeySourceIdentity, KeySet>
   /// Nil: access logs are left out, for whoever only looks at a configuration.
   private let accessLogs: AccessLogSinks?
   /// How many equal limits were made in the same place.
   private var seen: [RateLimiterRegistry.Identity: Int] = [:]
 
-  init(limits: RateLimiterRegistry, accessLogs: AccessLogSinks?) {
+  /// What the interceptors need fetched.
+  private(set) var resources: [any RefreshedResource] = []
+  private var diagnostics: [Diagnostic] = []
+
+  init(
+    limits: RateLimiterRegistry, accessLogs: AccessLogSinks?,
+    keySets: ResourceRegistry<KeySourceIdentity, KeySet> = ResourceRegistry()
+  ) {
     self.limits = limits
+    self.keySets = keySets
     self.accessLogs = accessLogs
   }
 
@@ -31,9 +42,40 @@ final class InterceptorBuilder {
       case .apiKey(let settings): result.append(APIKeys(settings))
       case .rateLimit(let settings): result.append(RateLimit(limiter: limiter(settings, scope), key: settings.key))
       case .cors(let settings): result.append(CORS(settings))
+      case .jwt(let settings): if let plan = plan(settings) { result.append(JWT(plan)) }
       }
     }
     return result
+  }
+
+  /// The faults and warnings of what was built since the last time.
+  func takeDiagnostics() -> [Diagnostic] {
+    defer { diagnostics = [] }
+    return diagnostics
+  }
+
+  /// Nil, and a fault, when something of it cannot be used.
+  private func plan(_ settings: JWTConfiguration) -> JWTPlan? {
+    let issuers = settings.issuers.compactMap { issuer -> JWTPlan.Issuer? in
+      keySource(issuer.keys).map { JWTPlan.Issuer(name: issuer.issuer, check: TokenCheck(issuer), keys: $0) }
+    }
+    return issuers.count == settings.issuers.count ? JWTPlan(settings, issuers) : nil
+  }
+
+  private func keySource(_ keys: JWTConfiguration.Keys) -> KeySource? {
+    switch keys {
+    case .file(let file):
+      let (keys, more) = KeySetFile.read(file)
+      diagnostics += more
+      return keys.map { .fixed($0) }
+    case .published(let resource, let refresh):
+      let (origin, more) = InternalOrigin.make(resource, for: .keySet)
+      diagnostics += more
+      guard let origin else { return nil }
+      let source = KeySource.published(origin, refresh: refresh, keySets)
+      if case .published(let shared) = source { resources.append(shared) }
+      return source
+    }
   }
 
   private func limiter(_ settings: RateLimitConfiguration, _ scope: String) -> RateLimiter {

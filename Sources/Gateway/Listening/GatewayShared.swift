@@ -1,6 +1,7 @@
 import EventLoops
 import Policies
 import Synchronization
+import Tokens
 import TransportSecurity
 
 /// What all loops share: registries and counts that belong to the process. Everything in it is safe from any thread.
@@ -8,6 +9,7 @@ final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
   let rateLimiters = RateLimiterRegistry()
+  let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()

@@ -21,13 +21,21 @@ final class Worker {
   private var freeSlots: [Int] = []
   /// Clients that have connected and do not yet speak TLS.
   private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
-  private var endpoints: [EndpointIdentity: EndpointSet] = [:]
+  var endpoints: [EndpointIdentity: EndpointSet] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  private(set) lazy var internalClient = InternalClient(worker: self)
+  /// Calls and attempts that wait for something that is fetched.
+  var resourceWaits = ResourceWaits()
+  /// Of one loop only: fetches for all what their snapshot needs.
+  private lazy var refreshers = Refreshers(worker: self)
+  private let refreshesResources: Bool
+  /// What this loop keeps for parts of its snapshot, by the part.
+  private var locals: [ObjectIdentifier: AnyObject] = [:]
   private(set) var isDraining = false
   /// Whether upstreams are looked after while nobody asks for them; not where a request is only explained.
-  private(set) var isAttending = false
+  var isAttending = false
   /// On the first loop: for all of them.
-  private lazy var healthChecker = HealthChecker(worker: self)
+  lazy var healthChecker = HealthChecker(worker: self)
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
@@ -41,8 +49,12 @@ final class Worker {
   var pipesLent = 0
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
-  init(index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot) {
+  /// - Parameter refreshesResources: whether it is the one that fetches what snapshots need, for all loops.
+  init(
+    index: Int, loop: EventLoop, shared: GatewayShared, snapshot: Snapshot, refreshesResources: Bool = false
+  ) {
     self.index = index
+    self.refreshesResources = refreshesResources
     self.loop = loop
     self.shared = shared
     plans = LoopSnapshot(snapshot: snapshot, pools: [])
@@ -62,6 +74,8 @@ final class Worker {
   func adopt(_ snapshot: Snapshot) {
     // The pools below read their times from the new plans.
     plans = LoopSnapshot(snapshot: snapshot, pools: [])
+    let servers = snapshot.configuration.nameServers
+    loop.nameServers = servers.isEmpty ? nil : servers.map(\.text).joined(separator: ",")
     var pools: [UpstreamPool] = []
     var used: Set<EndpointIdentity> = []
     for upstream in snapshot.upstreams {
@@ -82,58 +96,23 @@ final class Worker {
       set.retire()
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+    locals = [:]
+    internalClient.adopted()
+    if refreshesResources { refreshers.follow(snapshot.resources) }
     attendUpstreams()
   }
 
-  private func endpointSet(
-    _ identity: EndpointIdentity, _ configuration: EndpointConfiguration, _ upstream: UpstreamConfiguration,
-    _ state: UpstreamState, _ security: UpstreamSecurity?
-  ) -> EndpointSet {
-    if let known = endpoints[identity] {
-      known.adopt(configuration, upstream)
-      return known
-    }
-    let set = EndpointSet(
-      identity: identity, configuration: configuration, upstream: upstream, state: state, security: security,
-      worker: self)
-    endpoints[identity] = set
-    return set
+  /// What this loop keeps for a part of its snapshot; made when it is first asked for, let go with the snapshot.
+  func local<State: AnyObject>(of part: AnyObject, _ make: () -> State) -> State {
+    if let known = locals[ObjectIdentifier(part)] as? State { return known }
+    let made = make()
+    locals[ObjectIdentifier(part)] = made
+    return made
   }
 
-  // MARK: Upstreams
-
-  /// From now on upstreams are looked after: names are asked, connections opened, endpoints checked.
-  func attend() {
-    shared.loops.enter(index, loop.mailbox)
-    isAttending = true
-    attendUpstreams()
-  }
-
-  /// The endpoints of an upstream have changed.
-  func membersChanged() { attendUpstreams() }
-
-  private func attendUpstreams() {
-    guard isAttending, !isDraining else { return }
-    for pool in plans.pools where pool.configuration.isAttended {
-      for set in pool.sets { set.refresh() }
-      pool.update()
-      for member in pool.members { member.warm() }
-    }
-    if index == 0 { healthChecker.follow(plans) }
-  }
-
-  /// Closes an idle connection of an upstream, for another one; false when there is none.
-  func closeIdleConnection(of upstream: String) -> Bool {
-    endpoints.values.contains { set in
-      set.identity.upstream == upstream && set.members.contains { $0.closeOneIdle() }
-    }
-  }
-
-  /// There may be another connection to an upstream.
-  func connectionPlaceIsFree(of upstream: String) {
-    for set in endpoints.values where set.identity.upstream == upstream {
-      for member in set.members { member.serveWaiting() }
-    }
+  /// A flight for a resource has ended.
+  func resourceEnded(_ resource: ObjectIdentifier) {
+    for ended in resourceWaits.take(resource) { ended() }
   }
 
   func open(_ listener: ListenerState) {
@@ -233,6 +212,7 @@ final class Worker {
     isDraining = true
     healthChecker.stop()
     for set in endpoints.values { set.closeIdle() }
+    internalClient.closeIdle()
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
     drainTimer.schedule(after: time)
@@ -251,6 +231,7 @@ final class Worker {
   func closeUpstreams() {
     for shadow in shadows.values { shadow.cancel() }
     healthChecker.stop()
+    internalClient.close()
     for set in endpoints.values { set.closeIdle() }
   }
 

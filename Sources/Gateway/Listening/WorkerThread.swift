@@ -16,7 +16,8 @@ struct WorkerThread: Sendable {
     // A job of the mailbox and not of the thread's own closure, which would hold the first snapshot and the listeners'
     // descriptors for as long as the thread runs.
     mailbox.post { loop in
-      let worker = Worker(index: index, loop: loop, shared: shared, snapshot: snapshot)
+      let worker = Worker(
+        index: index, loop: loop, shared: shared, snapshot: snapshot, refreshesResources: index == 0)
       loop.resident = worker
       worker.attend()
       for listener in listeners { worker.open(listener) }

@@ -38,6 +38,8 @@ final class GatewayMetrics: Sendable {
   let retries: CounterFamily
   let budgetExhausted: CounterFamily
   let overflows: CounterFamily
+  let internalRequests: CounterFamily
+  let authRefused: CounterFamily
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
@@ -109,6 +111,12 @@ final class GatewayMetrics: Sendable {
     overflows = registry.counter(
       "turnout_upstream_overflows_total", help: "Requests that were refused by a limit of the upstream or the route.",
       labels: ["upstream", "limit"])
+    internalRequests = registry.counter(
+      "turnout_internal_requests_total", help: "Requests of the gateway's own, by what for and how they ended.",
+      labels: ["purpose", "outcome"])
+    authRefused = registry.counter(
+      "turnout_auth_refused_total", help: "Calls that were refused for who makes them, by interceptor and reason.",
+      labels: ["interceptor", "reason"])
     slowClients = registry.counter(
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])

@@ -94,7 +94,8 @@ final class RunningGateway: Sendable {
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     SnapshotCompiler.compile(
       configuration, stages: shared.stages, tickets: shared.tickets,
-      builder: InterceptorBuilder(limits: shared.rateLimiters, accessLogs: shared.accessLogs), generation: generation,
+      builder: InterceptorBuilder(
+        limits: shared.rateLimiters, accessLogs: shared.accessLogs, keySets: shared.keySets), generation: generation,
       interceptors: more, concurrency: shared.concurrency)
   }
 

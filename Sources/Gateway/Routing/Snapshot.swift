@@ -22,13 +22,18 @@ final class Snapshot: Sendable {
   let security: GatewaySecurity
   /// Run on calls that no route has.
   let interceptors: [any Interceptor]
+  /// Taken from clients' requests, whatever their route; nil: none.
+  let identityFields: IdentityFields?
+  /// Fetched ahead, for all loops.
+  let resources: [any RefreshedResource]
   /// Renders error details where there is no route.
   let errorCodec: JSONCodec
   let headLimits: HeadLimits
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    security: GatewaySecurity, interceptors: [any Interceptor], errorCodec: JSONCodec
+    security: GatewaySecurity, interceptors: [any Interceptor], resources: [any RefreshedResource],
+    errorCodec: JSONCodec
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -40,6 +45,8 @@ final class Snapshot: Sendable {
     self.fallback = fallback
     self.security = security
     self.interceptors = interceptors
+    self.resources = resources
+    identityFields = IdentityFields(configuration)
     self.errorCodec = errorCodec
     var limits = HeadLimits()
     limits.maximumBytes = configuration.limits.header

@@ -79,14 +79,17 @@ struct SnapshotCompiler {
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      security: security, interceptors: interceptors + more, errorCodec: codec(.standard, schema))
+      security: security, interceptors: interceptors + more, resources: builder.resources,
+      errorCodec: codec(.standard, schema))
   }
 
   private mutating func build(
     _ configured: [InterceptorConfiguration], scope: String, _ position: SourcePosition
   ) -> [any Interceptor] {
     do throws(SystemError) {
-      return try builder.build(configured, scope: scope)
+      let built = try builder.build(configured, scope: scope)
+      diagnostics += builder.takeDiagnostics()
+      return built
     } catch {
       report(position, "the access log cannot be opened: \(error)")
       return []
@@ -187,7 +190,8 @@ struct SnapshotCompiler {
     if settings.stage != .rpc {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
-    let chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
+    var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
+    if settings.isPublic { chain.removeAll { $0 is any AuthenticatingInterceptor } }
     routes.append(
       Route(
         index: index, service: type.fullName, type: method, settings: settings,

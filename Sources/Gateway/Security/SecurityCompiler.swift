@@ -47,21 +47,37 @@ struct SecurityCompiler {
   }
 
   private mutating func add(_ tls: UpstreamTLSConfiguration, of upstream: UpstreamConfiguration) {
+    let protocols = ApplicationProtocols.ofUpstream(upstream.http)
+    if let found = client(tls, protocols) { security.upstreams[upstream.name] = found }
+  }
+
+  /// Reads the files for speaking with something that is no upstream.
+  ///
+  /// - Returns: nil when one cannot be used; and all faults and warnings.
+  static func client(
+    _ tls: UpstreamTLSConfiguration, protocols: [String]
+  ) -> (security: UpstreamSecurity?, diagnostics: [Diagnostic]) {
+    var compiler = SecurityCompiler(tickets: TicketKeys())
+    let security = compiler.client(tls, protocols)
+    return (security, compiler.diagnostics)
+  }
+
+  private mutating func client(_ tls: UpstreamTLSConfiguration, _ protocols: [String]) -> UpstreamSecurity? {
     let own = tls.identity.map { identity($0) }
     let authorities = tls.ca.map { self.authorities($0, "CA") }
-    if case .some(nil) = own { return }
+    if case .some(nil) = own { return nil }
     let trust: ClientContext.Trust
     switch authorities {
     case .some(let found?): trust = .authorities(found)
-    case .some(nil): return
+    case .some(nil): return nil
     case nil: trust = .system
     }
     do throws(TLSError) {
-      let context = try ClientContext(
-        trust: trust, identity: own ?? nil, protocols: ApplicationProtocols.ofUpstream(upstream.http))
-      security.upstreams[upstream.name] = UpstreamSecurity(context: context, serverName: tls.serverName)
+      let context = try ClientContext(trust: trust, identity: own ?? nil, protocols: protocols)
+      return UpstreamSecurity(context: context, serverName: tls.serverName)
     } catch {
       report(tls.identity?.certificate ?? FileReference(path: "", position: tls.position), "certificate", error.reason)
+      return nil
     }
   }
 

@@ -1,4 +1,4 @@
-import Gateway
+import JSONValues
 import RPC
 import Testing
 

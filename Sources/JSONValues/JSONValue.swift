@@ -1,4 +1,4 @@
-/// A JSON value of the control plane: the admin endpoint's small bodies and the demo's answers.
+/// A JSON value of the control plane: the bodies of the admin endpoint, key sets, tokens, the demo's answers.
 ///
 /// Not for the data path: there `ProtoJSON` turns bytes into bytes without building objects.
 package enum JSONValue: Sendable, Equatable {

@@ -6,7 +6,7 @@ package import RPC
 /// The size is bounded by who collected the bytes, the nesting here. Refused besides what the grammar refuses: a member
 /// given twice, text that is not UTF-8, lone surrogates, bytes after the value.
 private struct JSONReader: ~Escapable {
-  /// Levels of arrays and objects; the admin bodies need one, the demo's three.
+  /// Levels of arrays and objects; the admin bodies need one, tokens a few.
   static let maximumDepth = 16
 
   private var scanner: JSONScanner

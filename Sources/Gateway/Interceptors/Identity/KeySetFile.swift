@@ -1,0 +1,31 @@
+import Configuration
+import Diagnostics
+import EventLoops
+import Tokens
+
+/// A key set in a file.
+enum KeySetFile {
+  /// - Returns: nil when it cannot be used; and all faults and warnings.
+  static func read(_ file: FileReference) -> (keys: KeySet?, diagnostics: [Diagnostic]) {
+    let shown = file.isSecret ? "the key set" : "the key set \(file.path)"
+    switch FileContent.read(file.path, limit: KeySet.maximumBytes) {
+    case .failure(let fault):
+      return (nil, [Diagnostic(at: file.position, "\(shown) cannot be read: \(fault.reason)")])
+    case .success(let bytes):
+      do throws(TokenFault) {
+        let keys = try KeySet(parsing: bytes)
+        let warnings = keys.notes.map { Diagnostic(severity: .warning, at: file.position, "\(shown): \($0)") }
+        return (keys, warnings)
+      } catch {
+        return (
+          nil,
+          [
+            Diagnostic(
+              at: file.position, "\(shown) cannot be used: \(error.reason)",
+              cure: "write a JWK set (RFC 7517): `{\"keys\": […]}`")
+          ]
+        )
+      }
+    }
+  }
+}
