@@ -103,6 +103,7 @@ let package = Package(
     parser("Bytes"),
     .target(name: "HTTPModel", dependencies: ["Bytes"], swiftSettings: strictRules + countedByHand),
     library("Diagnostics"),
+    parser("ProxyProtocol", ["Bytes"]),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
     parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
     parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
@@ -127,7 +128,7 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
-        "EventLoops", "TransportSecurity",
+        "EventLoops", "TransportSecurity", "ProxyProtocol",
       ]),
     .executableTarget(
       name: "turnout",
@@ -141,6 +142,7 @@ let package = Package(
     tests("Bytes"),
     tests("HTTPModel", ["Bytes"]),
     tests("Diagnostics"),
+    tests("ProxyProtocol", ["Bytes", "RandomnessTestSupport"]),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport", "RandomnessTestSupport"]),
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
@@ -192,8 +194,8 @@ let package = Package(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
-        "TransportSecurity", "COpenSSL", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
-        "TransportSecurityTestSupport",
+        "Migration", "TransportSecurity", "COpenSSL", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
+        "TransportSecurityTestSupport", "RandomnessTestSupport",
       ]),
     tests(
       "turnout",

@@ -59,6 +59,19 @@ static inline int copenssl_name_at(
   *bytes = ASN1_STRING_get0_data(text);
   return ASN1_STRING_length(text);
 }
+/// The content of a DNS name, a URI or an address of mail: its length, -1 for other kinds.
+static inline int copenssl_text_name_at(
+    const STACK_OF(GENERAL_NAME) *names, int index, int *kind, const unsigned char **bytes) {
+  const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+  if (name == NULL || (name->type != GEN_DNS && name->type != GEN_URI && name->type != GEN_EMAIL)) return -1;
+  *kind = name->type;
+  *bytes = ASN1_STRING_get0_data(name->d.ia5);
+  return ASN1_STRING_length(name->d.ia5);
+}
+/// Writes the subject as RFC 4514 has it, in ASCII.
+static inline void copenssl_print_subject(BIO *output, const X509 *certificate) {
+  X509_NAME_print_ex(output, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253);
+}
 static inline void copenssl_free_names(STACK_OF(GENERAL_NAME) *names) { GENERAL_NAMES_free(names); }
 
 /// Sets the key of a session ticket's HMAC-SHA256; 1 when done.

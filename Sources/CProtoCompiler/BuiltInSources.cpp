@@ -2,8 +2,8 @@
 
 #include <map>
 
-// The interface of google.api.http, google.api.HttpBody and the google.rpc error model, written from the published
-// names and numbers. Only what goes over the wire is stated.
+// The interface of google.api.http, google.api.HttpBody, the google.rpc error model, and gRPC's health and reflection,
+// written from the published names and numbers. Only what goes over the wire is stated.
 
 namespace {
 
@@ -155,6 +155,75 @@ message LocalizedMessage {
 }
 )";
 
+const char health[] = R"(
+syntax = "proto3";
+package grpc.health.v1;
+message HealthCheckRequest { string service = 1; }
+message HealthCheckResponse {
+  enum ServingStatus {
+    UNKNOWN = 0;
+    SERVING = 1;
+    NOT_SERVING = 2;
+    SERVICE_UNKNOWN = 3;
+  }
+  ServingStatus status = 1;
+}
+message HealthListRequest {}
+message HealthListResponse { map<string, HealthCheckResponse> statuses = 1; }
+service Health {
+  rpc Check(HealthCheckRequest) returns (HealthCheckResponse);
+  rpc List(HealthListRequest) returns (HealthListResponse);
+  rpc Watch(HealthCheckRequest) returns (stream HealthCheckResponse);
+}
+)";
+
+// Both versions say the same but for the package.
+#define REFLECTION(VERSION) R"(
+syntax = "proto3";
+package grpc.reflection.)" VERSION R"(;
+message ServerReflectionRequest {
+  string host = 1;
+  oneof message_request {
+    string file_by_filename = 3;
+    string file_containing_symbol = 4;
+    ExtensionRequest file_containing_extension = 5;
+    string all_extension_numbers_of_type = 6;
+    string list_services = 7;
+  }
+}
+message ExtensionRequest {
+  string containing_type = 1;
+  int32 extension_number = 2;
+}
+message ServerReflectionResponse {
+  string valid_host = 1;
+  ServerReflectionRequest original_request = 2;
+  oneof message_response {
+    FileDescriptorResponse file_descriptor_response = 4;
+    ExtensionNumberResponse all_extension_numbers_response = 5;
+    ListServiceResponse list_services_response = 6;
+    ErrorResponse error_response = 7;
+  }
+}
+message FileDescriptorResponse { repeated bytes file_descriptor_proto = 1; }
+message ExtensionNumberResponse {
+  string base_type_name = 1;
+  repeated int32 extension_number = 2;
+}
+message ListServiceResponse { repeated ServiceResponse service = 1; }
+message ServiceResponse { string name = 1; }
+message ErrorResponse {
+  int32 error_code = 1;
+  string error_message = 2;
+}
+service ServerReflection {
+  rpc ServerReflectionInfo(stream ServerReflectionRequest) returns (stream ServerReflectionResponse);
+}
+)"
+
+const char reflection[] = REFLECTION("v1");
+const char reflectionAlpha[] = REFLECTION("v1alpha");
+
 }  // namespace
 
 const char *builtInSource(const std::string &name) {
@@ -162,6 +231,8 @@ const char *builtInSource(const std::string &name) {
       {"google/api/annotations.proto", annotations}, {"google/api/http.proto", http},
       {"google/api/httpbody.proto", httpBody},       {"google/rpc/status.proto", status},
       {"google/rpc/code.proto", code},               {"google/rpc/error_details.proto", errorDetails},
+      {"grpc/health/v1/health.proto", health},       {"grpc/reflection/v1/reflection.proto", reflection},
+      {"grpc/reflection/v1alpha/reflection.proto", reflectionAlpha},
   };
   const auto found = sources.find(name);
   return found == sources.end() ? nullptr : found->second;

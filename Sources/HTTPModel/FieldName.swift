@@ -46,6 +46,8 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
   case server
   case setCookie
   case te
+  case traceparent
+  case tracestate
   case trailer
   case transferEncoding
   case upgrade
@@ -55,6 +57,7 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
   case wwwAuthenticate
   case xForwardedFor
   case xForwardedHost
+  case xForwardedPort
   case xForwardedProto
   case xRequestId
 
@@ -103,6 +106,8 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case .server: "server"
     case .setCookie: "set-cookie"
     case .te: "te"
+    case .traceparent: "traceparent"
+    case .tracestate: "tracestate"
     case .trailer: "trailer"
     case .transferEncoding: "transfer-encoding"
     case .upgrade: "upgrade"
@@ -112,6 +117,7 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case .wwwAuthenticate: "www-authenticate"
     case .xForwardedFor: "x-forwarded-for"
     case .xForwardedHost: "x-forwarded-host"
+    case .xForwardedPort: "x-forwarded-port"
     case .xForwardedProto: "x-forwarded-proto"
     case .xRequestId: "x-request-id"
     }
@@ -185,10 +191,12 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case (10, 0x63): (.connection, .other)
     case (10, 0x6B): (.keepAlive, .other)
     case (10, 0x73): (.setCookie, .other)
+    case (10, 0x74): (.tracestate, .other)
     case (10, 0x75): (.userAgent, .other)
     case (11, 0x63): (.contentMD5, .other)
     case (11, 0x67): (.grpcStatus, .other)
     case (11, 0x72): (.retryAfter, .other)
+    case (11, 0x74): (.traceparent, .other)
     case (12, 0x63): (.contentType, .other)
     case (12, 0x67): (.grpcTimeout, .grpcMessage)
     case (12, 0x78): (.xRequestId, .other)
@@ -203,7 +211,7 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
     case (16, 0x63): (.contentEncoding, .other)
     case (16, 0x70): (.proxyConnection, .other)
     case (16, 0x77): (.wwwAuthenticate, .other)
-    case (16, 0x78): (.xForwardedHost, .other)
+    case (16, 0x78): (.xForwardedHost, .xForwardedPort)
     case (17, 0x74): (.transferEncoding, .other)
     case (17, 0x78): (.xForwardedProto, .other)
     case (18, 0x63): (.connectTimeoutMs, .other)

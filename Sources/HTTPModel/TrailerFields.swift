@@ -18,7 +18,7 @@ package enum TrailerFields {
     case .connection, .contentLength, .http2Settings, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding,
       .upgrade:
       true
-    case .host, .forwarded, .via, .xForwardedFor, .xForwardedHost, .xForwardedProto, .xRequestId: true
+    case .host, .forwarded, .via, .xForwardedFor, .xForwardedHost, .xForwardedPort, .xForwardedProto, .xRequestId: true
     case .authorization, .proxyAuthenticate, .proxyAuthorization, .wwwAuthenticate, .cookie, .setCookie: true
     case .accept, .acceptEncoding, .expect, .ifNoneMatch, .range: true
     case .contentEncoding, .contentType, .cacheControl, .date, .location, .retryAfter, .vary, .allow: true

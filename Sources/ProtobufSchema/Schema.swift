@@ -5,12 +5,17 @@ package final class Schema: Sendable {
   package let messages: [MessageType]
   package let enums: [EnumType]
   package let services: [ServiceType]
+  /// What reflection hands out; nil where nobody asked for it.
+  package let files: DescriptorFiles?
   private let messageIndices: [String: Int]
 
-  package init(messages: [MessageType], enums: [EnumType], services: [ServiceType]) {
+  package init(
+    messages: [MessageType], enums: [EnumType], services: [ServiceType], files: DescriptorFiles? = nil
+  ) {
     self.messages = messages
     self.enums = enums
     self.services = services
+    self.files = files
     var indices: [String: Int] = [:]
     for (index, message) in messages.enumerated() { indices[message.fullName] = index }
     messageIndices = indices

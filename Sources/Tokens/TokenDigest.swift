@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 
 /// SHA-256 of a token: its name in caches, so that these hold no token.
@@ -8,6 +9,25 @@ package struct TokenDigest: Hashable, Sendable {
 
   /// The first bytes of a digest are as random as a hash gets.
   package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+
+  /// Of 64 hexadecimal digits; nil for anything else.
+  package init?(hexadecimal text: Span<UInt8>) {
+    guard text.count == 64 else { return nil }
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    var isRight = true
+    unsafe withUnsafeMutableBytes(of: &words) { output in
+      for index in 0..<32 {
+        guard let high = ASCII.hexadecimalValue(text[2 * index]), let low = ASCII.hexadecimalValue(text[2 * index + 1])
+        else {
+          isRight = false
+          return
+        }
+        unsafe output[index] = UInt8(high) << 4 | UInt8(low)
+      }
+    }
+    guard isRight else { return nil }
+    self.words = words
+  }
 
   fileprivate init(_ words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 }

@@ -6,6 +6,7 @@ import pytest
 from connectrpc.compat import google_protobuf_binary_codec, google_protobuf_json_codec
 
 from support.connect_service import ConnectService
+from support.curl import CurlClient, CurlTextClient
 from support.echo import SERVICE as ECHO
 from support.echo import EchoUnderGRPC, EchoUnderHypercorn, EchoUnderUvicorn
 from support.echo_clients import CLIENTS
@@ -174,6 +175,12 @@ def line(echo_schema):
     return make
 
 
+ECHO_CLIENTS = CLIENTS | {
+    "curl": CurlClient,
+    "curl-h2": lambda schema, address: CurlClient(schema, address, options=["--http2-prior-knowledge"]),
+    "curl-get": lambda schema, address: CurlClient(schema, address, gets=True),
+    "curl-text": CurlTextClient,
+}
 ECHO_BACKENDS = {
     "connect": (EchoUnderUvicorn, {"protocol": "connect"}),
     "connect-json": (EchoUnderUvicorn, {"protocol": "connect", "codec": "json"}),
@@ -221,7 +228,7 @@ class EchoGateways:
     def client(self, dialect, gateway):
         key = dialect, gateway.address
         if key not in self.clients:
-            self.clients[key] = CLIENTS[dialect](self.schema, gateway.address)
+            self.clients[key] = ECHO_CLIENTS[dialect](self.schema, gateway.address)
         return self.clients[key]
 
     def stop(self):

@@ -8,7 +8,7 @@ from support.echo import BINARY, DETAIL, MESSAGE, SERVICE, unpadded
 from support.gateway import wait_until
 
 CLIENTS = ["connect", "connect-json", "connect-h2", "grpc", "grpc-runtime", "grpc-json", "grpc-web", "grpc-web-h2",
-           "grpc-web-text"]
+           "grpc-web-text", "curl-text"]
 BACKENDS = ["connect", "connect-json", "connect-h2", "grpc", "grpc-runtime", "grpc-json", "grpc-web", "grpc-web-h2"]
 # What has HTTP/2 on both sides, for streams both ways.
 DUPLEX_CLIENTS = ["connect-h2", "grpc", "grpc-runtime", "grpc-json", "grpc-web-h2"]
@@ -121,13 +121,15 @@ def test_many_messages_both_ways_at_once(duplex, line):
 
 
 @pytest.mark.parametrize("backend", ["connect", "grpc"])
-@pytest.mark.parametrize("type", ["application/connect+proto", "application/grpc-web+proto"])
-def test_both_ways_over_http1_is_refused(echo, backend, type):
+def test_both_ways_over_http1_is_refused(echo, backend):
+    """In the protocol's own way: by the status in Connect, in the trailers of gRPC-Web."""
     gateway = echo("connect", backend).gateway
-    with gateway.connect() as wire:
-        answer = wire.request("POST", f"/{SERVICE}/Talk", [("Content-Type", type)], b"\0\0\0\0\0")
-        assert answer.status == 505 and answer.closes
-        assert wire.is_closed()
+    for type, status, told in (
+            ("application/connect+proto", 505, b"HTTP/2"), ("application/grpc-web+proto", 200, b"grpc-status: 12")):
+        with gateway.connect() as wire:
+            answer = wire.request("POST", f"/{SERVICE}/Talk", [("Content-Type", type)], b"\0\0\0\0\0")
+            assert (answer.status, answer.closes) == (status, True) and told in answer.body
+            assert wire.is_closed()
 
 
 @pytest.mark.parametrize("backend", ["connect", "grpc"])

@@ -4,7 +4,8 @@ import pytest
 
 from support.echo import BINARY, DETAIL, MESSAGE, NAMES, unpadded
 
-CLIENTS = ["connect", "connect-json", "grpc", "grpc-runtime", "grpc-json", "grpc-web", "grpc-web-h2", "grpc-web-text"]
+CLIENTS = ["connect", "connect-json", "grpc", "grpc-runtime", "grpc-json", "grpc-web", "grpc-web-h2", "grpc-web-text",
+           "curl", "curl-h2", "curl-text"]
 BACKENDS = ["connect", "connect-json", "connect-h2", "grpc", "grpc-runtime", "grpc-json", "grpc-web", "grpc-web-h2"]
 
 

@@ -48,9 +48,10 @@ MISTAKES = {
         "    rest: legacy\n    rpc: content\n    stage: rest", "    rpc: content\n    stage: rest",
         f"17:12: error: {SERVICE}.ContentService: stage `rest` of `SearchEpisodes` and `GetEpisode` needs `rest`, which "
         "is not given; name an upstream with `protocol: rest` as `rest:`, or set another `stage:`"),
-    "a stage of a later version": (
+    "a canary without a share": (
         "ListFeaturedTags: { stage: rpc }", "ListFeaturedTags: { stage: canary }",
-        "21:34: error: the stage `canary` is not supported by this version; it supports `rest`, `shadow` and `rpc`"),
+        f"21:34: error: stage `canary` of `{SERVICE}.ContentService/ListFeaturedTags` has no share of the callers; write "
+        "`canary: { percent: 1% }`"),
     "a service without its package": (
         f"{SERVICE}.CommentService", "CommentService",
         f"24:3: error: the schema has no service CommentService; did you mean {SERVICE}.CommentService?"),

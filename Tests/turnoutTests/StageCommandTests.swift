@@ -16,10 +16,21 @@ import Testing
   func routes() -> [UInt8] { [] }
     func reload() -> ReloadOutcome { .ok(warnings: []) }
 
-    func setStage(
-      procedure: String, stage: String, percent: Double?, reason: String
-    ) -> Result<[UInt8], ControlError> {
-      asked.withLock { $0.append("\(procedure) \(stage) \(percent.map { "\($0)" } ?? "-") \(reason)") }
+    func route(_ procedure: String) -> Result<[UInt8], ControlError> { .success(Array("{}".utf8)) }
+
+    func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError> {
+      asked.withLock { $0.append("\(procedure) clear \(reason) \(actor)") }
+      return .success(Array("{}".utf8))
+    }
+
+    func hold(_ procedure: String, _ change: HoldChange, actor: String) -> Result<[UInt8], ControlError> {
+      asked.withLock { $0.append("\(procedure) held \(change.isHeld) \(change.reason) \(actor)") }
+      return .success(Array("{}".utf8))
+    }
+
+    func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {
+      let percent = change.percent.map { "\($0)" } ?? "-"
+      asked.withLock { $0.append("\(procedure) \(change.stage) \(percent) \(change.reason)") }
       switch procedure {
       case "a.S/Missing": return .failure(.notFound("there is no route a.S/Missing;\ndid you mean a.S/Get?"))
       case "a.S/Fixed": return .failure(.invalid("a.S/Fixed has no rpc side"))
@@ -48,6 +59,24 @@ import Testing
     #expect(named.run(["stage", "a.S/Get", "rpc", "--admin", address]) == 0)
     #expect(named.out == "a.S/Get: rpc\n")
     #expect(control.asked.withLock { $0 } == ["a.S/Get canary 2.5 slow start", "a.S/Get rpc - "])
+  }
+
+  @Test func endsAChangeAndHoldsARamp() throws {
+    let server = try server(token: nil)
+    let admin = ["--admin", "http://\(server.address.text)"]
+    for (arguments, said) in [
+      (["stage", "a.S/Get", "--clear", "--reason", "done"], "a.S/Get: as the file says\n"),
+      (["hold", "/a.S/Get", "--reason", "freeze"], "a.S/Get: the ramp is held\n"),
+      (["hold", "a.S/Get", "--off"], "a.S/Get: the ramp goes on\n"),
+    ] {
+      let captured = Captured()
+      #expect(captured.run(arguments + admin) == 0)
+      #expect(captured.out == said)
+    }
+    #expect(
+      control.asked.withLock { $0 } == [
+        "a.S/Get clear done 127.0.0.1", "a.S/Get held true freeze 127.0.0.1", "a.S/Get held false  127.0.0.1",
+      ])
   }
 
   @Test func sendsTheTokenOfTheEnvironment() throws {

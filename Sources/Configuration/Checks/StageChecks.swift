@@ -50,5 +50,13 @@ struct StageChecks {
         "stage \(quoted(settings.stage.rawValue)) of \(quoted(route.name)) needs `\(need.name)`, which is not given",
         cure: "name an upstream with `protocol: \(need.kind)` as `\(need.name):`, or choose another `stage:`")
     }
+    checkCanary(route.name, settings, context)
+  }
+
+  private func checkCanary(_ name: String, _ settings: RouteSettings, _ context: LoadContext) {
+    guard settings.stage == .canary, settings.canary?.percent == nil else { return }
+    context.error(
+      settings.stagePosition, "stage `canary` of \(quoted(name)) has no share of the callers",
+      cure: "write `canary: { percent: 1% }`")
   }
 }

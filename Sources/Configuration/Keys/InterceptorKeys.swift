@@ -5,7 +5,7 @@ extension Sections {
     "an interceptor",
     hints: Dictionary(
       uniqueKeysWithValues: [
-        "retry", "concurrency", "tracing", "basic_auth", "external_auth", "circuit_breaker", "cache",
+        "retry", "tracing", "basic_auth", "circuit_breaker", "cache",
         "ip_filter",
       ].map { name in
         (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
@@ -15,8 +15,11 @@ extension Sections {
   static let headers = Section<HeadersKey>("the headers", hints: headerHints)
   static let headerChanges = Section<HeaderChangesKey>("the changes of headers")
   static let apiKey = Section<APIKeyKey>(
-    "an API key check", hints: ["file": .misplaced("write `keys: \"${file:PATH}\"`, one key a line")])
-  static let rateLimit = Section<RateLimitKey>("a rate limit")
+    "an API key check", hints: ["file": .misplaced("write `keys_file: PATH`, with the SHA-256 of a key on each line")])
+  static let rateLimit = Section<RateLimitKey>(
+    "a rate limit", hints: ["cost": .misplaced("write `rate_limit_cost` of a service or a method")])
+  static let furtherLimit = Section<RateLimitKey>("one of several limits", keys: RateLimitKey.ofLimit)
+  static let concurrency = Section<ConcurrencyKey>("a concurrency limit")
   static let cors = Section<CORSKey>("the CORS settings")
 
   private static let headerHints = Dictionary(
@@ -31,8 +34,11 @@ enum InterceptorKey: String, SectionKey {
   case headers
   case apiKey = "api_key"
   case rateLimit = "rate_limit"
+  case concurrency
   case cors
   case jwt
+  case externalAuth = "external_auth"
+  case clientCertificate = "client_certificate"
 }
 
 enum AccessLogKey: String, SectionKey {
@@ -52,12 +58,21 @@ enum HeaderChangesKey: String, SectionKey {
 }
 
 enum APIKeyKey: String, SectionKey {
-  case keys, header, query
+  case keys, header, query, forward
+  case keysFile = "keys_file"
 }
 
 enum RateLimitKey: String, SectionKey {
-  case requests, per, burst, key
+  case requests, per, burst, key, limits, fields
   case maxKeys = "max_keys"
+  case dryRun = "dry_run"
+
+  /// What each of several limits has.
+  static let ofLimit: [RateLimitKey] = [.requests, .per, .burst, .key, .maxKeys]
+}
+
+enum ConcurrencyKey: String, SectionKey {
+  case requests, key
 }
 
 enum CORSKey: String, SectionKey {

@@ -17,10 +17,13 @@ enum Sections {
     [
       root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
       upstream.known, upstreamTLS.known, endpoint.known, balance.known, healthCheck.known, outlierEjection.known,
-      retries.known, backoff.known, upstreamLimits.known, service.known,
-      method.known, json.known, query.known, errors.known, shadow.known, rule.known, additionalRule.known,
+      retries.known, backoff.known, upstreamLimits.known, credentials.known, staticCredentials.known,
+      fileCredentials.known, oauth2.known, service.known,
+      method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
+      canaryCondition.known, override.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
-      apiKey.known, rateLimit.known, cors.known, jwt.known, jwtIssuer.known, keySet.known, limits.known, timeouts.known,
+      apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
+      keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, limits.known, timeouts.known,
     ]
   }
 }
@@ -32,7 +35,8 @@ enum RootKey: String, SectionKey {
 }
 
 enum ListenerKey: String, SectionKey {
-  case address, tls
+  case address, tls, trusted, forwarded
+  case proxyProtocol = "proxy_protocol"
 }
 
 enum ListenerTLSKey: String, SectionKey {

@@ -1,16 +1,19 @@
 extension Sections {
   private static let routeHints: [String: KeyHint] = [
-    "canary": .notYet("a route is in stage `rest`, `shadow` or `rpc` as a whole"),
+    "percent": .misplaced("write it under `canary:`"), "sticky_by": .misplaced("write it under `canary:`"),
     "guard": .notYet("watch the metrics and set the stage with `turnout stage`"),
   ]
 
   static let service = Section<RouteKey>(
-    "a service", keys: RouteKey.shared + [.methods],
+    "a service", keys: RouteKey.shared + [.methods, .answer],
     hints: routeHints.merging(["http": .misplaced("write it under a method of `methods:`")]) { $1 })
-  static let method = Section<RouteKey>("a method", keys: RouteKey.shared + [.http], hints: routeHints)
+  static let method = Section<RouteKey>(
+    "a method", keys: RouteKey.shared + [.http],
+    hints: routeHints.merging(["answer": .misplaced("a service is answered as a whole: write it there")]) { $1 })
   static let json = Section<JSONKey>("the JSON settings")
   static let query = Section<QueryKey>("the query settings")
   static let errors = Section<ErrorsKey>("the error settings")
+  static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>(
     "the shadow settings",
     hints: [
@@ -22,18 +25,19 @@ extension Sections {
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, retries, concurrency
+  case stream, canary, override, limits, retries
+  case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
   case bodyTypes = "body_types"
   case successStatus = "success_status"
   /// Of a service only.
-  case methods
+  case methods, answer
   /// Of a method only.
   case http
 
   /// What a service and a method can both say.
-  static let shared = allCases.filter { $0 != .methods && $0 != .http }
+  static let shared = allCases.filter { ![.methods, .answer, .http].contains($0) }
 }
 
 enum JSONKey: String, SectionKey {
@@ -48,6 +52,10 @@ enum JSONKey: String, SectionKey {
 
 enum QueryKey: String, SectionKey {
   case unknown, ignore
+}
+
+enum RouteLimitsKey: String, SectionKey {
+  case request, response
 }
 
 enum ErrorsKey: String, SectionKey {

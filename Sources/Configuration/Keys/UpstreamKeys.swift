@@ -11,7 +11,7 @@ extension Sections {
 }
 
 enum UpstreamKey: String, SectionKey {
-  case `protocol`, codec, endpoints, http, headers, tls, balance, zone, retries, limits, prewarm
+  case `protocol`, codec, endpoints, http, headers, tls, balance, zone, retries, limits, prewarm, credentials
   case connectTimeout = "connect_timeout"
   case maxIdleConnections = "max_idle_connections"
   case maxConnections = "max_connections"

@@ -46,6 +46,7 @@ package enum ConfigurationLoader {
   ) -> (configuration: GatewayConfiguration?, diagnostics: [Diagnostic]) {
     var reader = RootReader(context)
     if let root { reader.read(root) }
+    context.checkClearSecrets()
     var configuration = reader.configuration
     configuration.file = file
     configuration.watchedFiles = context.files

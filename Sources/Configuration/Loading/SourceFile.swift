@@ -48,6 +48,12 @@ enum SourceFile {
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino
   }
 
+  /// Whether users who neither own a file nor are in its group may read it.
+  static func isReadableByAll(_ path: String) -> Bool {
+    var facts = stat()
+    return stat(path, &facts) == 0 && facts.st_mode & S_IROTH != 0
+  }
+
   static func reason(_ number: CInt) -> String {
     String(cString: strerror(number)).lowercased()
   }

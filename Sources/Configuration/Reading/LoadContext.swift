@@ -10,6 +10,8 @@ final class LoadContext {
   private(set) var files: [String] = []
   /// Texts that came from `${env:}` and `${file:}`.
   private(set) var secrets: Set<String> = []
+  /// Where each file has its first secret in clear text.
+  private var clearSecrets: [String: SourcePosition] = [:]
   /// `section.key` of every key that was read.
   private(set) var seenKeys: Set<String> = []
   /// A file could not be read whole, so that what seems to be missing may stand in it.
@@ -39,6 +41,24 @@ final class LoadContext {
 
   func keep(secret: String) {
     if !secret.isEmpty { secrets.insert(secret) }
+  }
+
+  /// Keeps a secret that a file has in clear text, or that came from outside.
+  ///
+  /// - Parameter position: where it is written; nil: it came from outside.
+  func keep(secret: String, writtenAt position: SourcePosition?) {
+    keep(secret: secret)
+    if let position, clearSecrets[position.file] == nil { clearSecrets[position.file] = position }
+  }
+
+  /// Warns of files with secrets that everybody on the machine can read.
+  func checkClearSecrets() {
+    for position in clearSecrets.values where SourceFile.isReadableByAll(position.file) {
+      warning(
+        position, "a secret stands here in clear text, and everybody on this machine can read the file",
+        cure: "write `${env:NAME}` or `${file:PATH}` in its place, or take the right away: `chmod o-r \(position.file)`"
+      )
+    }
   }
 
   /// The nearest name; none any more when there are more faults than are shown.

@@ -37,6 +37,9 @@ extension RootReader {
     return result
   }
 
+  /// What is sent in these opens doors.
+  private static let secretHeaders: Set<String> = ["authorization", "proxy-authorization", "cookie"]
+
   func headerChanges(_ node: Node) -> HeaderChangesConfiguration {
     var result = HeaderChangesConfiguration()
     guard let map = MappingReader(node, Sections.headerChanges, context) else { return result }
@@ -48,7 +51,11 @@ extension RootReader {
         continue
       }
       places[name] = entry.keyPosition
-      if let value = headerValue(entry.value) { result.set.append(.init(name: name, value: value)) }
+      guard let value = headerValue(entry.value) else { continue }
+      if Self.secretHeaders.contains(name) {
+        context.keep(secret: value, writtenAt: context.isSecret(value) ? nil : entry.value.position)
+      }
+      result.set.append(.init(name: name, value: value))
     }
     for entry in map[.add].flatMap({ context.mapping($0, "values by header name") }) ?? [] {
       guard let name = headerName(entry.key, at: entry.keyPosition, shown: quoted(entry.key)) else { continue }
@@ -67,6 +74,18 @@ extension RootReader {
       }
     }
     return result
+  }
+
+  /// The name of a header that tells backends who calls, in lower case. Callers never send it: it would be taken away.
+  func identityHeader(_ node: Node) -> Text? {
+    guard let name = headerName(node) else { return nil }
+    guard !Self.secretHeaders.contains(name.value) else {
+      context.error(
+        node.position, "\(name.shown) carries the credentials of callers, and would be taken away from them",
+        cure: "use another name, as `x-user-id`")
+      return nil
+    }
+    return name
   }
 
   /// A header's name in lower case.
@@ -98,7 +117,7 @@ extension RootReader {
   }
 
   /// RFC 9110 section 5.5: no control characters, no blanks at the ends.
-  private func headerValue(_ node: Node) -> String? {
+  func headerValue(_ node: Node) -> String? {
     guard let text = context.text(node, "a header's value") else { return nil }
     let bytes = text.value.utf8
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {

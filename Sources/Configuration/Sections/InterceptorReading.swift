@@ -27,7 +27,7 @@ extension RootReader {
   private static func isOnlyOnce(_ key: InterceptorKey) -> Bool {
     switch key {
     case .accessLog, .requestID, .cors: true
-    case .headers, .apiKey, .rateLimit, .jwt: false
+    case .headers, .apiKey, .rateLimit, .concurrency, .jwt, .externalAuth, .clientCertificate: false
     }
   }
 
@@ -55,8 +55,11 @@ extension RootReader {
     case .headers: headers(node).map { .headers($0) }
     case .apiKey: apiKey(node).map { .apiKey($0) }
     case .rateLimit: rateLimit(node).map { .rateLimit($0) }
+    case .concurrency: concurrency(node).map { .concurrency($0) }
     case .cors: cors(node).map { .cors($0) }
     case .jwt: jwt(node).map { .jwt($0) }
+    case .clientCertificate: clientCertificate(node).map { .clientCertificate($0) }
+    case .externalAuth: externalAuth(node).map { .externalAuth($0) }
     }
   }
 
@@ -74,8 +77,9 @@ extension RootReader {
           cure: "keep one: for all routes, or for each service")
         return
       case .apiKey: follows = "api_key"
+      case .externalAuth: follows = "external_auth"
       case .jwt(let jwt): if !jwt.isOptional { follows = "jwt" }
-      case .accessLog, .requestID, .headers, .rateLimit: continue
+      case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .clientCertificate: continue
       }
     }
     if let follows {
@@ -104,14 +108,30 @@ extension RootReader {
   private func apiKey(_ node: Node) -> APIKeyConfiguration? {
     let section = Sections.apiKey
     guard let map = MappingReader(node, section, context) else { return nil }
-    let keys = map.required(.keys, section, context, cure: "write `keys: \"${file:keys.txt}\"`, one key a line")
-      .flatMap { self.keys($0) }
+    var keys: [String]? = []
+    if map[.keys] != nil || map[.keysFile] == nil {
+      keys = map.required(.keys, section, context, cure: "write `keys_file: PATH`, or `keys: \"${file:keys.txt}\"`")
+        .flatMap { self.keys($0) }
+    }
     var header: String?
     var query: String?
     context.read(map[.header], into: &header) { headerName($0, isMetadata: false)?.value }
     context.read(map[.query], into: &query) { context.name($0, "a parameter's name")?.value }
     if map[.header] == nil, map[.query] == nil { header = "x-api-key" }
-    return keys.map { APIKeyConfiguration(keys: $0, header: header, query: query) }
+    guard let keys else { return nil }
+    var result = APIKeyConfiguration(keys: keys, header: header, query: query)
+    context.read(map[.keysFile], into: &result.file) { node -> FileReference? in
+      guard let path = context.path(node) else { return nil }
+      context.opened(path.value)
+      return FileReference(path: path.value, position: path.position, isSecret: path.isSecret)
+    }
+    context.read(map[.forward], into: &result.forward) { identityHeader($0)?.value }
+    if result.forward != nil, map[.keysFile] == nil, !map.wasMeant(.keysFile) {
+      context.error(
+        map.keyPosition(.forward), "`forward` is given without `keys_file`, which has the names",
+        cure: "write `keys_file: PATH`")
+    }
+    return result
   }
 
   /// Keys as a list, or in a text with a key on each line; blank lines and those with `#` first do not count.
@@ -128,7 +148,7 @@ extension RootReader {
           context.error(node.position, "a key has a blank or a character beyond ASCII", cure: "use visible ASCII")
           return nil
         }
-        context.keep(secret: String(key))
+        context.keep(secret: String(key), writtenAt: text.isSecret ? nil : text.position)
         keys.append(String(key))
       }
     }
@@ -137,39 +157,6 @@ extension RootReader {
       return nil
     }
     return keys
-  }
-
-  private enum LimitKey: String, CaseIterable {
-    case client, route, none
-  }
-
-  private func rateLimit(_ node: Node) -> RateLimitConfiguration? {
-    let section = Sections.rateLimit
-    guard let map = MappingReader(node, section, context) else { return nil }
-    let requests = map.required(.requests, section, context, cure: "write `requests: 100`")
-      .flatMap { context.integer($0, 1...1_000_000_000) }
-    let per = map.required(.per, section, context, cure: "write `per: 1s`").flatMap { context.duration($0) }
-    var result = RateLimitConfiguration(requests: requests ?? 1, per: per ?? .seconds(1))
-    context.read(map[.burst], into: &result.burst) { context.integer($0, 1...1_000_000_000) }
-    context.read(map[.key], into: &result.key) { limitKey($0) }
-    context.read(map[.maxKeys], into: &result.maximumKeys) { context.integer($0, 1...10_000_000) }
-    return requests == nil || per == nil ? nil : result
-  }
-
-  private func limitKey(_ node: Node) -> RateLimitConfiguration.Key? {
-    guard let text = context.name(node, "what has a limit of its own") else { return nil }
-    switch LimitKey(rawValue: text.value) {
-    case .client: return .client
-    case .route: return .route
-    case .some(.none): return RateLimitConfiguration.Key.none
-    case nil: break
-    }
-    if let name = text.value.dropping(prefix: "header:"), HeaderName.isToken(name) { return .header(name.lowercased()) }
-    let near = text.isSecret ? nil : context.nearest(text.value, in: LimitKey.allCases.map(\.rawValue))
-    context.error(
-      node.position, "\(text.shown) is nothing that has a limit of its own",
-      cure: near.map { "did you mean \(quoted($0))?" } ?? "write `client`, `route`, `none` or `header:NAME`")
-    return nil
   }
 }
 

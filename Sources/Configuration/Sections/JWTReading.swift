@@ -156,7 +156,7 @@ extension RootReader {
     guard let entries = context.mapping(node, "headers by claim") else { return nil }
     var result: [JWTConfiguration.Forward] = []
     for entry in entries {
-      guard let header = headerName(entry.value) else { continue }
+      guard let header = identityHeader(entry.value) else { continue }
       if result.contains(where: { $0.header == header.value }) {
         context.error(
           entry.value.position, "\(header.shown) carries two claims", cure: "give each claim a header of its own")

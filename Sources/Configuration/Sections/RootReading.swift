@@ -32,7 +32,7 @@ struct RootReader {
     context.read(map[.drain], into: &configuration.drain) { context.duration($0, zeroAllowed: true) }
     context.read(map[.via], into: &configuration.via) { context.boolean($0) }
     context.read(map[.log], into: &configuration.log) { context.word($0, "a log format") }
-    if !configuration.services.isEmpty, map[.schema] == nil, !context.isIncomplete {
+    if configuration.services.contains(where: { $0.answerer == nil }), map[.schema] == nil, !context.isIncomplete {
       context.error(
         map.keyPosition(.services), "services are given without a `schema`",
         cure: "name a descriptor set or `.proto` files under `schema:`")
@@ -69,14 +69,6 @@ struct RootReader {
     ListenerChecks.run(configuration, context)
   }
 
-  private func listener(_ node: Node) -> ListenerConfiguration? {
-    guard let map = MappingReader(node, Sections.listener, context) else { return nil }
-    let tls = map[.tls].flatMap { listenerTLS($0) }
-    let address = map.required(.address, Sections.listener, context, cure: "write `address: 127.0.0.1:8080`")
-      .flatMap { context.socketAddress($0) }
-    return address.map { ListenerConfiguration(address: $0, tls: tls) }
-  }
-
   private func address<Key>(_ node: Node, _ section: Section<Key>, _ key: Key) -> SocketAddressConfiguration? {
     guard let map = MappingReader(node, section, context) else { return nil }
     return map.required(key, section, context, cure: "write `address: 127.0.0.1:8080`")
@@ -107,7 +99,7 @@ struct RootReader {
       context.error(node.position, "the token has a blank or a character beyond ASCII", cure: "use visible ASCII")
       return nil
     }
-    context.keep(secret: text.value)
+    context.keep(secret: text.value, writtenAt: text.isSecret ? nil : text.position)
     return text.value
   }
 }

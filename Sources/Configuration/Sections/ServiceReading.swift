@@ -6,6 +6,11 @@ extension RootReader {
       guard let map = MappingReader(entry.value, Sections.service, context) else { continue }
       var settings = RouteSettings(stagePosition: entry.keyPosition)
       let isReadable = apply(map, to: &settings)
+      let (answerer, isAnswerReadable) = gatewayService(entry, map)
+      if answerer != nil {
+        settings.rpc = Reference(name: UpstreamConfiguration.gatewayName, position: entry.keyPosition)
+        settings.stage = .rpc
+      }
       let own = map[.interceptors].map { interceptors($0, after: configuration.interceptors) } ?? []
       check(own, of: entry.key, isPublic: settings.isPublic, map)
       var stages = StageChecks(service: entry.key, settings: settings, isReadable: isReadable)
@@ -14,10 +19,11 @@ extension RootReader {
         let outer = configuration.interceptors + own
         if let read = self.method(method, of: settings, isReadable, outer, &stages) { methods.append(read) }
       }
-      stages.run(context)
+      if answerer == nil, isAnswerReadable { stages.run(context) }
       var service = ServiceConfiguration(
         service: Reference(name: entry.key, position: entry.keyPosition), settings: settings, methods: methods)
       service.interceptors = own
+      service.answerer = answerer
       configuration.services.append(service)
     }
   }
@@ -31,7 +37,7 @@ extension RootReader {
     let isReadable = apply(map, to: &settings)
     stages.add(
       method: entry.key, at: entry.keyPosition, settings,
-      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil,
+      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil || map[.canary] != nil,
       isReadable: isReadable && isServiceReadable)
     var result = MethodConfiguration(
       method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
@@ -68,7 +74,7 @@ extension RootReader {
     }
     if let node = map[.stage] {
       settings.stagePosition = node.position
-      if let stage: RouteSettings.Stage = context.word(node, "a stage", notYet: ["canary"]) {
+      if let stage: RouteSettings.Stage = context.word(node, "a stage") {
         settings.stage = stage
       } else {
         isReadable = false
@@ -84,7 +90,6 @@ extension RootReader {
     context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
     context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
     context.read(map[.retries], into: &settings.retries) { retries($0) }
-    context.read(map[.concurrency], into: &settings.concurrency) { context.integer($0, 1...1_000_000) }
     context.read(map[.isPublic], into: &settings.isPublic) { context.boolean($0) }
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }
@@ -93,10 +98,17 @@ extension RootReader {
       context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
     }
     context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
+    context.read(map[.rateLimitCost], into: &settings.rateLimitCost) { context.integer($0, 0...1_000_000) }
+    if let node = map[.limits], let limits = MappingReader(node, Sections.routeLimits, context) {
+      context.read(limits[.request], into: &settings.limits.request) { context.size($0, 0...(1 << 40)) }
+      context.read(limits[.response], into: &settings.limits.response) { context.size($0, 1...(1 << 40)) }
+    }
     if let node = map[.shadow], let shadow = MappingReader(node, Sections.shadow, context) {
       context.read(shadow[.sample], into: &settings.shadow.sample) { context.share($0) }
       context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }
     }
+    if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
+    context.read(map[.override], into: &settings.override) { sideOverride($0) }
     return isReadable
   }
 

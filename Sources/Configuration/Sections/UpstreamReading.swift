@@ -39,6 +39,7 @@ extension RootReader {
     context.read(map[.maxConnections], into: &result.maxConnections) { context.integer($0, 1...100_000) }
     read(map, into: &result)
     if let node = map[.headers] { result.headers = headerChanges(node) }
+    context.read(map[.credentials], into: &result.credentials) { credentials($0) }
     if let node = map[.tls] {
       result.tls = upstreamTLS(node)
       if let endpoints, !endpoints.isEmpty, !endpoints.contains(where: \.isSecure) {

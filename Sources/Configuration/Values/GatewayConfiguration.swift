@@ -106,18 +106,6 @@ package struct SocketAddressConfiguration: Sendable, Hashable {
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" }
 }
 
-/// One entry of `listeners:`.
-package struct ListenerConfiguration: Sendable, Equatable {
-  package var address: SocketAddressConfiguration
-  /// Nil: without TLS.
-  package var tls: ListenerTLSConfiguration?
-
-  package init(address: SocketAddressConfiguration, tls: ListenerTLSConfiguration? = nil) {
-    self.address = address
-    self.tls = tls
-  }
-}
-
 /// `admin:`, the endpoint for operators.
 package struct AdminConfiguration: Sendable, Equatable {
   package var address: SocketAddressConfiguration

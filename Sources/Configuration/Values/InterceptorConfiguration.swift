@@ -5,8 +5,11 @@ package enum InterceptorConfiguration: Sendable, Equatable {
   case headers(HeadersConfiguration)
   case apiKey(APIKeyConfiguration)
   case rateLimit(RateLimitConfiguration)
+  case concurrency(ConcurrencyConfiguration)
   case cors(CORSConfiguration)
   case jwt(JWTConfiguration)
+  case externalAuth(ExternalAuthConfiguration)
+  case clientCertificate(ClientCertificateConfiguration)
 }
 
 /// `access_log:`
@@ -66,8 +69,12 @@ package struct HeadersConfiguration: Sendable, Equatable {
 
 /// `api_key:`
 package struct APIKeyConfiguration: Sendable, Equatable {
-  /// Secrets; at least one.
+  /// Secrets; none only where there is a file.
   package var keys: [String]
+  /// Of digests of keys, with the names of their owners.
+  package var file: FileReference?
+  /// The header that tells the backend the owner's name, in lower case; nil: none.
+  package var forward: String?
   /// The field that carries the key, in lower case; nil: only the query does.
   package var header: String?
   /// The query parameter that carries it; nil: only the header does.
@@ -77,46 +84,6 @@ package struct APIKeyConfiguration: Sendable, Equatable {
     self.keys = keys
     self.header = header
     self.query = query
-  }
-}
-
-/// `rate_limit:`, for the whole process.
-package struct RateLimitConfiguration: Sendable, Equatable {
-  /// What has a bucket of its own.
-  package enum Key: Sendable, Equatable {
-    /// The caller's address; of IPv6 the network of 64 bits.
-    case client
-    /// The procedure.
-    case route
-    /// Nothing: all calls have one bucket.
-    case none
-    /// The value of a field, its name in lower case; callers without it go by their address.
-    case header(String)
-
-    /// As the file has it.
-    package var text: String {
-      switch self {
-      case .client: "client"
-      case .route: "route"
-      case .none: "none"
-      case .header(let name): "header:\(name)"
-      }
-    }
-  }
-
-  /// How many in each period ``per``.
-  package var requests: Int
-  package var per: Duration
-  /// Requests that may come at once (Default: as many as `requests`).
-  package var burst: Int
-  package var key = Key.client
-  /// Keys that are told apart at the same time (Default: 100000).
-  package var maximumKeys = 100_000
-
-  package init(requests: Int, per: Duration) {
-    self.requests = requests
-    self.per = per
-    burst = requests
   }
 }
 

@@ -96,8 +96,8 @@ extension InterceptorConfiguration {
   /// Whether it lets callers through or not by who they are.
   package var isAuthentication: Bool {
     switch self {
-    case .apiKey, .jwt: true
-    case .accessLog, .requestID, .headers, .rateLimit, .cors: false
+    case .apiKey, .jwt, .externalAuth, .clientCertificate: true
+    case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .cors: false
     }
   }
 
@@ -105,7 +105,11 @@ extension InterceptorConfiguration {
   package var identityHeaders: [String] {
     switch self {
     case .jwt(let jwt): jwt.forward.map(\.header)
-    case .accessLog, .requestID, .headers, .apiKey, .rateLimit, .cors: []
+    // A service may exchange the caller's credentials for others.
+    case .externalAuth(let check): check.upstreamHeaders.filter { $0 != "authorization" && $0 != "cookie" }
+    case .clientCertificate(let check): check.forward.map(\.header)
+    case .apiKey(let keys): keys.forward.map { [$0] } ?? []
+    case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .cors: []
     }
   }
 }

@@ -9,6 +9,8 @@ package struct ServiceConfiguration: Sendable {
   package var methods: [MethodConfiguration]
   /// Of the service's own; they come after those of all routes.
   package var interceptors: [InterceptorConfiguration] = []
+  /// Set where the gateway answers itself (`answer: gateway`).
+  package var answerer: GatewayService?
 
   package init(service: Reference, settings: RouteSettings, methods: [MethodConfiguration]) {
     self.service = service
@@ -78,10 +80,12 @@ package struct SelectedRuleConfiguration: Sendable {
 
 /// The keys that a service and a method share; a method's win, key by key.
 package struct RouteSettings: Sendable {
-  /// Who answers: see the README, and `turnout help stage`. In stage `shadow` REST answers and RPC gets a copy.
+  /// Who answers: see the README, and `turnout help stage`. In stage `shadow` REST answers and RPC gets a copy; in stage
+  /// `canary` RPC answers a share of the callers, and REST the others.
   package enum Stage: String, Sendable, CaseIterable {
     case rest
     case shadow
+    case canary
     case rpc
   }
 
@@ -132,6 +136,15 @@ package struct RouteSettings: Sendable {
     package init() {}
   }
 
+  /// `limits:`, the greatest bodies; nil: those of ``LimitsConfiguration``.
+  package struct Limits: Sendable, Equatable {
+    /// Bytes of a request, of a stream of each message.
+    package var request: Int?
+    /// Bytes of an answer, of a stream of each message.
+    package var response: Int?
+    package init() {}
+  }
+
   /// Who answers in stage rest; nil when not configured.
   package var rest: Reference?
   /// Who answers in stage rpc, and gets the copies in stage shadow; nil when not configured.
@@ -159,14 +172,19 @@ package struct RouteSettings: Sendable {
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   package var shadow = Shadow()
+  package var limits = Limits()
+  /// What a call counts for in rate limits (Default: 1).
+  package var rateLimitCost = 1
+  /// Nil when not configured.
+  package var canary: Canary?
+  /// Nil: nobody chooses the side for a call.
+  package var override: Override?
   /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
   package var isPublic = false
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
   package var compression = true
   /// In place of the upstream's; nil: that is right.
   package var retries: RetryConfiguration?
-  /// Calls of one method that may be under way at the same time, over all workers; nil: any number.
-  package var concurrency: Int?
 
   package init(stagePosition: SourcePosition) { self.stagePosition = stagePosition }
 }

@@ -42,6 +42,8 @@ package struct UpstreamConfiguration: Sendable {
   package var maxConnections = 1024
   /// What every request to it gets or loses (Default: nothing).
   package var headers = HeaderChangesConfiguration()
+  /// Nil: the caller's go on.
+  package var credentials: CredentialsConfiguration?
   /// For `https://` endpoints; nil: the machine's authorities and no certificate of our own.
   package var tls: UpstreamTLSConfiguration?
   /// (Default: round_robin)
@@ -63,6 +65,8 @@ package struct UpstreamConfiguration: Sendable {
   package var maximumConnectionAge: Duration?
   /// Requests after which a connection gets no further ones; nil: as many as there are.
   package var maximumRequestsPerConnection: Int?
+  /// Whether it is the gateway itself; then it has no endpoints.
+  package var isGateway = false
 
   package init(
     name: String, position: SourcePosition, protocol: BackendProtocol, endpoints: [EndpointConfiguration]

@@ -15,6 +15,28 @@ extension Socket {
     return result == 0 ? .closed : failure("recv", result)
   }
 
+  /// Reads once as ``read(into:room:)`` does, and leaves the bytes in the socket.
+  package func peek(into buffer: inout ByteBuffer, room: Int) -> Outcome {
+    let result = buffer.appendWithUnsafeRoom(room) { space in
+      uninterrupted { recv(descriptor, space.baseAddress, space.count, CInt(MSG_PEEK)) }
+    }
+    if result > 0 { return .transferred(result) }
+    return result == 0 ? .closed : failure("recv", result)
+  }
+
+  /// Takes bytes out of the socket that ``peek(into:room:)`` has shown.
+  package func discard(_ count: Int) -> Outcome {
+    // With this flag TCP drops the bytes without copying them (man 7 tcp).
+    let result = uninterrupted { recv(descriptor, nil, count, CInt(MSG_TRUNC)) }
+    if result > 0 { return .transferred(result) }
+    return result == 0 ? .closed : failure("recv", result)
+  }
+
+  /// The socket is readable only when so many bytes have come, or the peer has ended its direction.
+  package func setReadableFrom(_ bytes: Int) {
+    set(SOL_SOCKET, SO_RCVLOWAT, to: CInt(clamping: bytes))
+  }
+
   /// Writes once and consumes what was taken; nothing to write is no system call.
   package func write(from buffer: inout ByteBuffer) -> Outcome {
     if buffer.isEmpty { return .transferred(0) }

@@ -56,6 +56,14 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// The address as 128 bits, of IPv4 as `::ffff:a.b.c.d`: for ranges of addresses.
+  package var bits: (high: UInt64, low: UInt64) {
+    switch address {
+    case .v4(let four): (0, 0xFFFF_0000_0000 | UInt64(UInt32(bigEndian: four)))
+    case .v6(let high, let low, _): (UInt64(bigEndian: high), UInt64(bigEndian: low))
+    }
+  }
+
   package var isIPv6: Bool {
     if case .v6 = address { true } else { false }
   }

@@ -24,6 +24,19 @@ package struct WallTime: Hashable, Sendable, Comparable {
     self.nanoseconds = nanoseconds
   }
 
+  /// - Parameter sinceEpoch: nanoseconds since 1970.
+  package init(sinceEpoch: Int64) {
+    let (seconds, rest) = sinceEpoch.quotientAndRemainder(dividingBy: 1_000_000_000)
+    self.init(seconds: rest < 0 ? seconds - 1 : seconds, nanoseconds: Int32(rest < 0 ? rest + 1_000_000_000 : rest))
+  }
+
+  /// Nanoseconds since 1970, clamped to what fits: the years 1678 to 2262.
+  package var sinceEpoch: Int64 {
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, carry) = product.addingReportingOverflow(Int64(nanoseconds))
+    return overflow || carry ? (seconds < 0 ? .min : .max) : sum
+  }
+
   package static func < (left: WallTime, right: WallTime) -> Bool {
     left.seconds == right.seconds ? left.nanoseconds < right.nanoseconds : left.seconds < right.seconds
   }

@@ -29,6 +29,13 @@ extension WallTime {
     output.append(UInt8(ascii: "Z"))
   }
 
+  /// As ``appendRFC3339(to:)``.
+  package var text: String {
+    var output = ByteBuffer()
+    appendRFC3339(to: &output)
+    return output.withSpan { String(repairing: $0) }
+  }
+
   private func weekdayName(_ weekday: Int) -> StaticString {
     switch weekday {
     case 0: "Sun"

@@ -1,5 +1,6 @@
 import Bytes
 import Diagnostics
+import EventLoops
 import HTTPModel
 import RPC
 
@@ -22,13 +23,16 @@ package struct AdminHandler: Sendable {
     case metrics
     case routes
     case upstreams
+    case route(procedure: String)
     case stage(procedure: String)
+    case hold(procedure: String)
     case reload
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .health, .readiness, .metrics, .routes, .upstreams: [.get, .head]
-      case .stage: [.put]
+      case .health, .readiness, .metrics, .routes, .route, .upstreams: [.get, .head]
+      case .stage: [.put, .delete]
+      case .hold: [.put]
       case .reload: [.post]
       }
     }
@@ -66,16 +70,24 @@ package struct AdminHandler: Sendable {
     case "/routes": return .routes
     case "/upstreams": return .upstreams
     case "/reload": return .reload
-    default: return Self.procedure(inStagePath: path).map { .stage(procedure: $0) }
+    default: return Self.resource(ofRouteAt: path)
     }
   }
 
-  /// The procedure of `/routes/pkg.Service/Method/stage`; its slash may be escaped.
-  private static func procedure(inStagePath path: String) -> String? {
+  /// `/routes/pkg.Service/Method` and what is below it; the slash of the procedure may be escaped.
+  private static func resource(ofRouteAt path: String) -> Resource? {
+    let below = path.lastIndex(of: "/").map { String(path[$0...]) } ?? ""
+    switch below {
+    case "/stage": if let name = procedure(path, below: below) { return .stage(procedure: name) }
+    case "/hold": if let name = procedure(path, below: below) { return .hold(procedure: name) }
+    default: break
+    }
+    return procedure(path, below: "").map { .route(procedure: $0) }
+  }
+
+  private static func procedure(_ path: String, below suffix: String) -> String? {
     let prefix = "/routes/"
-    let suffix = "/stage"
-    guard path.hasPrefix(prefix), path.hasSuffix(suffix), path.utf8.count > prefix.utf8.count + suffix.utf8.count
-    else { return nil }
+    guard path.hasPrefix(prefix), path.utf8.count > prefix.utf8.count + suffix.utf8.count else { return nil }
     let encoded = Array(path.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count))
     var decoded = ByteBuffer()
     guard PercentCoding.decode(encoded.span, as: .segment, into: &decoded) == nil,
@@ -92,8 +104,8 @@ package struct AdminHandler: Sendable {
     let rules = AdminGuard(token: token)
     switch resource {
     case .health, .readiness: return nil
-    case .metrics, .routes, .upstreams: return rules.refusalOfRead(request)
-    case .stage, .reload: return rules.refusalOfChange(request)
+    case .metrics, .routes, .route, .upstreams: return rules.refusalOfRead(request)
+    case .stage, .hold, .reload: return rules.refusalOfChange(request)
     }
   }
 
@@ -106,24 +118,38 @@ package struct AdminHandler: Sendable {
         status: 200, fields: [("content-type", "text/plain; version=0.0.4; charset=utf-8")], body: control.metrics())
     case .routes: return .json(control.routes())
     case .upstreams: return .json(control.upstreams())
-    case .stage(let procedure): return setStage(of: procedure, request.body)
+    case .route(let procedure): return answer(control.route(procedure))
+    case .stage(let procedure): return changeStage(of: procedure, request)
+    case .hold(let procedure): return hold(procedure, request)
     case .reload: return reload(request.body)
     }
   }
 
-  private func setStage(of procedure: String, _ body: [UInt8]) -> LocalResponse {
-    let change: StageChange
+  private func changeStage(of procedure: String, _ request: LocalRequest) -> LocalResponse {
     do {
-      change = try StageChange(parsing: body)
+      if request.method == .delete {
+        let reason = try ChangeBody.reason(of: request.body)
+        return answer(control.clearStage(procedure, reason: reason, actor: request.actor))
+      }
+      return answer(control.setStage(procedure, try StageChange(parsing: request.body), actor: request.actor))
     } catch {
       return .failure(400, error.message)
     }
-    switch control.setStage(
-      procedure: procedure, stage: change.stage, percent: change.percent, reason: change.reason)
-    {
-    case .success(let route): return .json(route)
-    case .failure(.notFound(let message)): return .failure(404, message)
-    case .failure(.invalid(let message)): return .failure(400, message)
+  }
+
+  private func hold(_ procedure: String, _ request: LocalRequest) -> LocalResponse {
+    do {
+      return answer(control.hold(procedure, try HoldChange(parsing: request.body), actor: request.actor))
+    } catch {
+      return .failure(400, error.message)
+    }
+  }
+
+  private func answer(_ result: Result<[UInt8], ControlError>) -> LocalResponse {
+    switch result {
+    case .success(let route): .json(route)
+    case .failure(.notFound(let message)): .failure(404, message)
+    case .failure(.invalid(let message)): .failure(400, message)
     }
   }
 
@@ -148,6 +174,11 @@ package struct AdminHandler: Sendable {
       "column": .integer(diagnostic.position.column), "message": .string(diagnostic.message),
     ]
   }
+}
+
+extension LocalRequest {
+  /// Who asks, for logs and histories.
+  fileprivate var actor: String { peer?.host ?? "" }
 }
 
 extension LocalResponse {

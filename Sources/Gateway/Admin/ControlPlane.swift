@@ -10,17 +10,19 @@ package protocol ControlPlane: AnyObject, Sendable {
   func routes() -> [UInt8]
   /// The upstreams and how their endpoints do, as JSON.
   func upstreams() -> [UInt8]
-  /// Sets the stage of one route until the next change of it.
+  /// One route as it stands in ``routes()``.
   ///
-  /// - Parameters:
-  ///   - procedure: `pkg.Service/Method`, without a leading slash.
-  ///   - stage: as the caller wrote it.
-  ///   - percent: 0 to 100; nil when the caller gave none.
-  ///   - reason: for the log; may be empty.
-  /// - Returns: the route as JSON.
-  func setStage(
-    procedure: String, stage: String, percent: Double?, reason: String
-  ) -> Result<[UInt8], ControlError>
+  /// - Parameter procedure: `pkg.Service/Method`, without a leading slash. So for those below.
+  func route(_ procedure: String) -> Result<[UInt8], ControlError>
+  /// Sets the stage of one route until the file says a new one, or until it is cleared.
+  ///
+  /// - Parameter actor: who asks, for the history and the log. So for those below.
+  /// - Returns: the route as JSON. So for those below.
+  func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError>
+  /// Ends what was set at run time: back to what the file says.
+  func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError>
+  /// Stops a route's ramp or lets it go on.
+  func hold(_ procedure: String, _ change: HoldChange, actor: String) -> Result<[UInt8], ControlError>
   /// Reads the configuration anew and publishes it; a faulty one leaves the old one serving.
   func reload() -> ReloadOutcome
 }

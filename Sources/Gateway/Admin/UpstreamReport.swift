@@ -22,7 +22,7 @@ enum UpstreamReport {
     let now = Instant.now().nanoseconds
     return [
       "upstreams": .array(
-        upstreams.map { upstream -> JSONValue in
+        upstreams.filter { !$0.isGateway }.map { upstream -> JSONValue in
           let state = registry.state(upstream.name)
           return [
             "name": .string(upstream.name), "protocol": .string(upstream.protocol.rawValue),

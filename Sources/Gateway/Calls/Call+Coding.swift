@@ -71,7 +71,7 @@ extension Call {
 
   func decompress(_ body: Span<UInt8>, as coding: ContentCoding, into output: inout ByteBuffer) throws(RPCError) {
     do throws(CompressionError) {
-      try Decompressor.decompress(body, as: coding, limit: worker.limits.message, into: &output)
+      try Decompressor.decompress(body, as: coding, limit: requestMessageLimit, into: &output)
     } catch {
       switch error {
       case .tooLarge(let limit):
@@ -93,7 +93,7 @@ extension Call {
 
   func decompressReply(_ body: Span<UInt8>, as coding: ContentCoding, into output: inout ByteBuffer) throws(RPCError) {
     do throws(CompressionError) {
-      try Decompressor.decompress(body, as: coding, limit: worker.limits.message, into: &output)
+      try Decompressor.decompress(body, as: coding, limit: replyMessageLimit, into: &output)
     } catch {
       if case .tooLarge = error { throw UpstreamFailure(kind: .tooLarge, reason: "\(error)").callError }
       throw RPCError(

@@ -1,5 +1,3 @@
-import Metrics
-import Policies
 import RPC
 
 /// How a call ends: once, and whoever was entered is left.
@@ -29,6 +27,7 @@ extension Call {
   /// Ends a call whose head was refused. The interceptors see it like any other, for what they add to answers, count and
   /// log; what they say of it themselves does not matter, but that who refuses it hides it from those behind.
   func refuse(_ error: RPCError) {
+    readForwarded()
     entering: while let interceptor = chain.next() {
       switch interceptor.onCall(self) {
       case .proceed: continue
@@ -54,10 +53,6 @@ extension Call {
     relay?.close()
     worker.shared.buffers.release(reserved)
     reserved = 0
-    if holdsPlace {
-      holdsPlace = false
-      route?.plan.concurrency?.quota.giveBack()
-    }
     // Mostly the loop's own read buffers, moved here with what was in them.
     worker.discard(&requestBody)
     worker.discard(&replyBody)
@@ -90,13 +85,6 @@ extension Call {
   }
 
   func deadlinePassed() { fail(RPCError(.deadlineExceeded, "the deadline passed")) }
-
-  /// More calls of the route are under way than `concurrency` allows.
-  func tooManyCalls() -> RPCError {
-    worker.metrics.overflows.child(["", "concurrency"]).add(1, shard: worker.index)
-    return RPCError(
-      .unavailable, "too many calls of this method are under way", httpStatus: 503, headers: [("retry-after", "1")])
-  }
 
   func stalled() { fail(RPCError(.deadlineExceeded, "nothing moved for longer than timeouts.stream_idle")) }
 }

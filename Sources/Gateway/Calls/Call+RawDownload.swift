@@ -27,7 +27,8 @@ extension Call {
     case .data(let data):
       rawReply = nil
       guard data.length > rawThreshold, let head = attempt.head else { return }
-      guard !exceedsRawLimit(data.length) else { return failTooLarge("over limits.raw") }
+      let own = self.route?.plan.settings.limits.response
+      guard !exceedsRawLimit(data.length, own) else { return failTooLarge("over limits.raw or limits.response") }
       download = RawDownload(reply, data)
       replyMetadata.append(contentsOf: head.fields)
       Metadata.splitTrailers(replyMetadata, into: replyTrailers)

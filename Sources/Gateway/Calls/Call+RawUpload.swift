@@ -12,7 +12,10 @@ extension Call {
   /// Raw bodies up to this many bytes are gathered: they can be sent once more, and read in any order.
   var rawThreshold: Int { Swift.min(Watermark.high, worker.limits.message) }
 
-  func exceedsRawLimit(_ length: Int) -> Bool { worker.limits.raw > 0 && length > worker.limits.raw }
+  func exceedsRawLimit(_ length: Int, _ routeLimit: Int?) -> Bool {
+    if let routeLimit { return length > routeLimit }
+    return worker.limits.raw > 0 && length > worker.limits.raw
+  }
 
   /// Begins the attempt, if the body can follow as it comes.
   func beginRawUpload(to upstream: Int) throws(RPCError) -> Bool {
@@ -20,7 +23,8 @@ extension Call {
       let binding = route?.plan.bindings[number], binding.readsRaw, let backend, backend.carriesBareMessages,
       try requestCoding() == .identity
     else { return false }
-    if exceedsRawLimit(length) { throw tooLarge(limit: worker.limits.raw) }
+    let own = route?.plan.settings.limits.request
+    if exceedsRawLimit(length, own) { throw tooLarge(limit: own ?? worker.limits.raw) }
     try AnswerNegotiation.check(self, binding)
     let beginning = Payload()
     try RESTFace.withRequest(self) { (path, query, type) throws(RPCError) in

@@ -26,6 +26,7 @@ extension Call: AttemptOwner {
       fail(RPCError(.unknown, "the upstream answered with status 304"))
       return
     }
+    guard checkPassingReply(attempt.declaredFraming) else { return }
     status = head.status
     if face.kind == .rest { deadline = nil }
     PassThrough.prepareReply(head, for: self)
@@ -52,6 +53,7 @@ extension Call: AttemptOwner {
     case .passing where download != nil: passRaw(&buffer, count, attempt)
     case .passing:
       sentBytes += count
+      guard checkPassingReply() else { return buffer.consume(count) }
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
       client?.sendBody(&buffer, count)
       if client?.isCongested == true { attempt.pauseReading() }

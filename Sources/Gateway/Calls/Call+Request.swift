@@ -13,7 +13,7 @@ extension Call {
     receivedBytes += count
     switch state {
     case .passing:
-      guard let attempt else { return buffer.consume(count) }
+      guard let attempt, checkPassingRequest() else { return buffer.consume(count) }
       attempt.send(&buffer, count)
       if attempt.isCongested { client?.pauseReceiving() }
     case .relaying: relay?.received(&buffer, count)
@@ -74,6 +74,7 @@ extension Call {
   // MARK: Passing through
 
   func pass(to upstream: Int) {
+    if let limit = exceededRequestLimit { return fail(tooLarge(limit: limit)) }
     let upstreams = plans.snapshot.upstreams
     let request = PassThrough.request(for: self, to: upstreams[upstream].protocol, over: upstreams[upstream].http)
     state = .passing
@@ -139,7 +140,7 @@ extension Call {
 
   func tooLarge(limit: Int? = nil) -> RPCError {
     RPCError(
-      .resourceExhausted, "the message is larger than the limit of \(limit ?? worker.limits.message) bytes",
+      .resourceExhausted, "the message is larger than the limit of \(limit ?? requestMessageLimit) bytes",
       httpStatus: face.kind == .rest ? 413 : nil)
   }
 }

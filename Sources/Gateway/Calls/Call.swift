@@ -3,7 +3,6 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
-import Policies
 import ProtobufSchema
 import REST
 import RPC
@@ -49,6 +48,8 @@ final class Call {
   var pendingError: RPCError?
 
   let startedAt: Instant
+  /// The client's address where it is not the peer's: the peer is a proxy that is trusted.
+  var forwardedAddress: SocketAddress?
   /// Nil where only a standstill ends it.
   var deadline: Instant?
   var decision: StageDecision?
@@ -56,8 +57,6 @@ final class Call {
   let fallbackUpstream: Int?
   var attempt: Attempt?
   var upstreamName = ""
-  /// Whether it counts among the calls of its route that are under way.
-  var holdsPlace = false
   var attemptStartedAt: Instant?
   var backend: (any Backend)?
   var relay: StreamRelay?
@@ -106,6 +105,16 @@ final class Call {
   var receivedBytes = 0
   var sentBytes = 0
 
+  // What limits keep of it.
+  /// Of the key that `api_key` let through.
+  var apiKeyHash: Int?
+  /// For the answer of a limit that tells how it stands.
+  var rateLimit: RateLimitNote?
+  /// Whether a limit on trial would have refused it.
+  var wouldBeRateLimited = false
+  /// Those of concurrency limits, the innermost last.
+  var permits: [ConcurrencyPermit] = []
+
   init(
     worker: Worker, plans: LoopSnapshot, route: RouteState?, face: any Face, client: any ClientStream,
     head: RequestHead, options: ConnectionOptions, framing: BodyFraming, captures: [Range<Int>],
@@ -137,7 +146,6 @@ final class Call {
   var buffersRequest: Bool { state == .gathering }
   /// Whether its caller may send messages whenever there is one, so that no rate is asked of the body.
   var mayPause: Bool { route?.plan.type.isClientStreaming ?? false }
-  var remoteAddress: SocketAddress? { client?.remoteAddress }
   /// Whether `turnout explain` wants to know what would become of it.
   var isExplained: Bool { onRequest != nil }
 
@@ -158,6 +166,7 @@ final class Call {
   // MARK: Beginning
 
   func begin() {
+    readForwarded()
     plans.snapshot.identityFields?.remove(from: head.fields)
     setDeadline()
     proceed()
@@ -217,11 +226,7 @@ final class Call {
       pass(to: fallbackUpstream)
       return
     }
-    if let concurrency = route.plan.concurrency {
-      guard concurrency.quota.take(limit: concurrency.limit) else { return fail(tooManyCalls()) }
-      holdsPlace = true
-    }
-    let decision = StageDecision(route.plan.presentStage)
+    let decision = StageDecision.make(for: self, route.plan)
     self.decision = decision
     guard let upstream = route.plan.upstream(of: decision.side) else {
       fail(RPCError(.unavailable, "no upstream is configured for stage \(decision.stage.rawValue)"))
@@ -253,8 +258,8 @@ final class Call {
       guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
     self.backend = backend
-    requestLimit = face.bodyLimit(worker.limits.message)
-    replyLimit = backend.bodyLimit(worker.limits.message)
+    requestLimit = face.bodyLimit(requestMessageLimit)
+    replyLimit = backend.bodyLimit(replyMessageLimit)
     if !route.isStreaming, try beginRawUpload(to: upstream) { return }
     state = .gathering
     if case .length(let length) = requestFraming, length > requestLimit { throw tooLarge() }

@@ -19,6 +19,10 @@ extension Worker {
     case .procedure(let index, let request):
       route = plans.routes[index]
       face = RPCFaces.face(for: request)
+      if request == .methodNotAllowed, let spoken = RPCFaces.grpcFace(spokenBy: head) {
+        face = spoken
+        refusal = refusal ?? .methodNotAllowed(allowsGet: plans.snapshot.routes[index].allowsGet)
+      }
     case .rest(let index, let binding):
       route = plans.routes[index]
       face = RESTFace(binding: binding)

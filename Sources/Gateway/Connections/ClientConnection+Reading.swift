@@ -37,7 +37,7 @@ extension ClientConnection {
     case .reply: setReadsPaused(input.count > Self.readAhead)
     case .head: setReadsPaused(isCongested && input.count > Self.readAhead)
     case .body where !mayReceive: setReadsPaused(input.count > Self.readAhead)
-    case .body, .tunnel, .discard, .closed: break
+    case .body, .leftover, .tunnel, .discard, .closed: break
     }
   }
 
@@ -63,6 +63,7 @@ extension ClientConnection {
         call?.receivedEnd(incoming.trailers)
         return true
       }
+    case .leftover: return try dropLeftover(&buffer)
     case .tunnel:
       guard !buffer.isEmpty, !readsPaused, let call else { return false }
       call.received(&buffer, buffer.count)
@@ -72,6 +73,28 @@ extension ClientConnection {
       return false
     case .reply, .closed: return false
     }
+  }
+
+  /// Of a body whose call has ended this much is read and dropped; the connection is closed over more.
+  private static let longestLeftover = 1 << 20
+
+  /// Whether the rest of the body may be waited for: the client was not told that the connection ends, and sends it.
+  var mayDropLeftover: Bool {
+    guard phase == .body, !closesAfterAnswer, !worker.isDraining, !owesContinue, let incoming else { return false }
+    return (incoming.reader.remainingLength ?? 0) <= Self.longestLeftover
+  }
+
+  private func dropLeftover(_ buffer: inout ByteBuffer) throws(HTTP1Error) -> Bool {
+    guard let incoming else { return false }
+    switch try incoming.reader.next(&buffer, trailers: incoming.trailers) {
+    case .needsMore: return false
+    case .data(let count):
+      buffer.consume(count)
+      leftoverBytes += count
+      if leftoverBytes > Self.longestLeftover { endAfterFlush() }
+    case .end: awaitRequest()
+    }
+    return true
   }
 
   private func requestBegins() -> IncomingRequest {

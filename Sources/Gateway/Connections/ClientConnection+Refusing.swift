@@ -10,6 +10,11 @@ extension ClientConnection {
   func refuse(_ error: HTTP1Error) {
     worker.metrics.malformed(error, shard: worker.index)
     let answer = RPCError(.invalidArgument, error.reason, httpStatus: error.status)
+    if phase == .leftover {
+      // Its call was answered.
+      lingers = true
+      return endAfterFlush()
+    }
     if let call {
       // The body went wrong under a running call.
       lingers = true

@@ -26,6 +26,7 @@ extension ClientConnection {
     switch phase {
     case .head: checkHead(now)
     case .body, .reply, .tunnel: checkCall(now)
+    case .leftover: checkLeftover(now)
     case .discard: checkEnd(now)
     case .closed: break
     }
@@ -43,6 +44,12 @@ extension ClientConnection {
       return
     }
     refuseSlow()
+  }
+
+  /// The rest of a body that nobody waits for has a moment to come.
+  private func checkLeftover(_ now: Instant) {
+    let end = rateWindowStart + Self.rateWindow
+    if now >= end { endAfterFlush() } else { arm(end) }
   }
 
   /// The last answer may take its time as long as it moves; what the client sends after it may not.

@@ -72,16 +72,28 @@ extension ClientConnection: ClientStream {
   func callEnded() {
     call = nil
     switch phase {
-    case .reply where !closesAfterAnswer && !worker.isDraining:
-      phase = .head
-      if let incoming { worker.give(incoming) }
-      incoming = nil
-      arm(worker.loop.now + worker.timeouts.idle)
+    case .reply where !closesAfterAnswer && !worker.isDraining: awaitRequest()
+    case .body where mayDropLeftover:
+      phase = .leftover
+      leftoverBytes = 0
       setReadsPaused(false)
+      rateWindowStart = worker.loop.now
+      arm(rateWindowStart + Self.rateWindow)
       if !isProcessing { processLater() }
     case .closed: break
     default: endAfterFlush()
     }
+  }
+
+  /// The connection is free for the next request, unless the process is to end.
+  func awaitRequest() {
+    if worker.isDraining { return endAfterFlush() }
+    phase = .head
+    if let incoming { worker.give(incoming) }
+    incoming = nil
+    arm(worker.loop.now + worker.timeouts.idle)
+    setReadsPaused(false)
+    if !isProcessing { processLater() }
   }
 
   /// No more requests: closes when everything is written. What the client still sends is read and dropped for a

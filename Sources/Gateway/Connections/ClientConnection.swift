@@ -17,6 +17,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
     case body
     /// The request is read; its answer is not yet sent.
     case reply
+    /// The answer is whole, the request's body is not: the rest of it is dropped, so that the next request can be read.
+    case leftover
     case tunnel
     /// The last answer is sent or on its way; what still comes is dropped.
     case discard
@@ -25,9 +27,12 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
 
   let worker: Worker
   let gauge: Gauge
-  let remoteAddress: SocketAddress
+  let origin: ConnectionOrigin
+  var caller: ConnectionOrigin? { origin }
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
+  /// By the client's certificate; nil without one.
+  let identity: ClientIdentity?
   var slot = -1
   var transport: Transport?
   var registration: Registration?
@@ -69,6 +74,8 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   var requestStartedAt: Instant
   var rateWindowStart: Instant
   var rateWindowBytes = 0
+  /// Bytes that were dropped of a body whose call has ended.
+  var leftoverBytes = 0
   /// Until when bytes are dropped after the last answer; nil before that is written.
   var lingersUntil: Instant?
   var timerAt: Instant?
@@ -81,8 +88,9 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   ) {
     worker = start.worker
     gauge = start.gauges.http1
-    remoteAddress = start.remoteAddress
+    origin = start.origin
     coveredNames = start.coveredNames
+    identity = start.identity
     let now = worker.loop.now
     openedAt = start.openedAt
     lastProgress = now

@@ -4,23 +4,23 @@ import Metrics
 import TransportSecurity
 
 /// A client that has connected and not yet agreed on TLS; becomes a connection when it has, or is closed.
-final class ClientHandshake: ReadinessHandler {
+final class ClientHandshake: ReadinessHandler, PendingClient {
   private let worker: Worker
   private let listener: ListenerState
   private let security: ListenerSecurity
-  private let remoteAddress: SocketAddress
+  private let origin: ConnectionOrigin
   private var transport: Transport?
   private var registration: Registration?
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
   init(
     worker: Worker, listener: ListenerState, security: ListenerSecurity, socket: consuming Socket,
-    remoteAddress: SocketAddress
+    origin: ConnectionOrigin
   ) throws {
     self.worker = worker
     self.listener = listener
     self.security = security
-    self.remoteAddress = remoteAddress
+    self.origin = origin
     let descriptor = socket.descriptor
     transport = Transport(socket, try SecureSession(server: security.context), on: worker.loop)
     registration = try worker.loop.register(descriptor, [.readable], handler: self)
@@ -33,10 +33,10 @@ final class ClientHandshake: ReadinessHandler {
     case .reads: worker.loop.change(registration, to: [.readable])
     case .writes: worker.loop.change(registration, to: [.writable])
     case .done:
-      let address = remoteAddress
+      let origin = origin
       count("ok")
       guard let transport = leave() else { return }
-      worker.begin(transport, from: address, on: listener, security)
+      worker.begin(transport, from: origin, on: listener, security)
     case .failed(let error): failed(error)
     }
   }
@@ -61,7 +61,7 @@ final class ClientHandshake: ReadinessHandler {
   private func end(_ outcome: String, _ reason: String?) {
     count(outcome)
     if let reason {
-      worker.log(.info, "no TLS with \(remoteAddress.host) on \(listener.socket.address.text): \(reason)")
+      worker.log(.info, "no TLS with \(origin.address.host) on \(listener.socket.address.text): \(reason)")
     }
     close()
   }
@@ -70,10 +70,8 @@ final class ClientHandshake: ReadinessHandler {
     worker.metrics.tlsHandshakes.child([listener.socket.address.text, outcome]).add(1, shard: worker.index)
   }
 
-  /// The process is to end: a client that is about to ask gets its answer, one that says nothing is not waited for.
   func drain() { timer.schedule(after: min(worker.timeouts.handshake, .seconds(1))) }
 
-  /// The process ends, or the client is given up.
   func close() {
     guard leave() != nil else { return }
     worker.left()

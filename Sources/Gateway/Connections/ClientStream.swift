@@ -6,9 +6,12 @@ import TransportSecurity
 
 /// The client's end of one exchange as a call sees it, whatever the HTTP version.
 protocol ClientStream: AnyObject {
-  var remoteAddress: SocketAddress { get }
+  /// Who is at the other end; nil when there is nobody.
+  var caller: ConnectionOrigin? { get }
   /// Whom the connection's certificate is for, when that limits what may be asked for over it; nil: anything.
   var coveredNames: CertificateNames? { get }
+  /// Who the client is by its certificate; nil without one.
+  var identity: ClientIdentity? { get }
   /// Whether the request body has been delivered whole.
   var hasReceivedAll: Bool { get }
   /// Whether more should not be sent until ``Call/clientDrained()``.
@@ -42,6 +45,7 @@ protocol ClientStream: AnyObject {
 }
 
 extension ClientStream {
+  var identity: ClientIdentity? { nil }
   func pipeForBody() -> SplicePipe? { nil }
   func pipeFilled() {}
   func closeAfterAnswer() {}

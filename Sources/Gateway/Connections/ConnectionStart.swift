@@ -11,9 +11,11 @@ import TransportSecurity
 final class ConnectionStart: ReadinessHandler, OpenConnection {
   let worker: Worker
   let gauges: ConnectionGauges
-  let remoteAddress: SocketAddress
+  let origin: ConnectionOrigin
   /// The names of the certificate that the client was shown, where they are checked.
   let coveredNames: CertificateNames?
+  /// By the client's certificate; nil without one.
+  let identity: ClientIdentity?
   let openedAt: Instant
   var slot = -1
   var gauge: Gauge { gauges.http1 }
@@ -25,13 +27,14 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in close() }
 
   init(
-    worker: Worker, gauges: ConnectionGauges, remoteAddress: SocketAddress, coveredNames: CertificateNames?,
+    worker: Worker, gauges: ConnectionGauges, origin: ConnectionOrigin, coveredNames: CertificateNames?,
     transport: consuming Transport
   ) throws(SystemError) {
     self.worker = worker
     self.gauges = gauges
-    self.remoteAddress = remoteAddress
+    self.origin = origin
     self.coveredNames = coveredNames
+    identity = transport.clientIdentity
     openedAt = worker.loop.now
     let descriptor = transport.descriptor
     self.transport = consume transport

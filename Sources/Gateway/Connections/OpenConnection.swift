@@ -7,7 +7,7 @@ protocol OpenConnection: AnyObject {
   var slot: Int { get set }
   /// Where it is counted.
   var gauge: Gauge { get }
-  var remoteAddress: SocketAddress { get }
+  var origin: ConnectionOrigin { get }
   /// What runs on it.
   var calls: [Call] { get }
   /// Bytes of memory that its buffers take.

@@ -94,6 +94,9 @@ struct Transport: ~Copyable {
   /// Of a listener: the names of the certificate that the client was shown; nil without TLS.
   var certificateNames: CertificateNames? { secure?.session.certificateNames }
 
+  /// Of a listener: who the client is by its certificate, if it has shown one.
+  var clientIdentity: ClientIdentity? { secure?.session.clientIdentity }
+
   /// Answers in the clear, to who does not speak TLS.
   func writeInTheClear(_ text: StaticString) {
     var answer = ByteBuffer()

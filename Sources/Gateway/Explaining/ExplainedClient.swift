@@ -1,5 +1,4 @@
 import Bytes
-import EventLoops
 import HTTP1
 import HTTPModel
 import TransportSecurity
@@ -10,9 +9,8 @@ final class ExplainedClient: ClientStream {
   private(set) var status = 0
   private(set) var body = ""
   private(set) var isReceiving = false
-  let remoteAddress: SocketAddress
-
-  init(remoteAddress: SocketAddress) { self.remoteAddress = remoteAddress }
+  /// Nobody called, so nothing tells of whom.
+  var caller: ConnectionOrigin? { nil }
 
   var hasReceivedAll: Bool { true }
   var isCongested: Bool { false }

@@ -37,8 +37,7 @@ enum Explanation {
       return report.refusal(error.status, error.reason)
     }
     let options = HopByHop.remove(from: head.fields)
-    guard let loopback = SocketAddress(host: "127.0.0.1", port: 0) else { return report.text }
-    let client = ExplainedClient(remoteAddress: loopback)
+    let client = ExplainedClient()
     let call = worker.makeCall(client: client, head: head, options: options, framing: framing)
     var sent: (request: UpstreamRequest, upstream: UpstreamConfiguration)?
     var passes = false
@@ -153,7 +152,8 @@ enum Explanation {
     _ report: inout ExplanationText
   ) {
     let endpoints = upstream.endpoints.map(\.text)
-    report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue)) at \(endpoints.joined(separator: ", "))")
+    let place = upstream.isGateway ? ", the gateway itself" : " at \(endpoints.joined(separator: ", "))"
+    report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue))\(place)")
     report.line("sent", "\(request.method.name) \(request.target.withSpan { String(repairing: $0) })")
     for index in request.fields.indices where !request.fields.entry(at: index).isRemoved {
       let value = request.fields.text(at: index)

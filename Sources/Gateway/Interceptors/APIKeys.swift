@@ -5,12 +5,15 @@ import Policies
 import RPC
 
 /// `api_key`: lets only callers through that present one of the keys. No upstream sees the key.
-struct APIKeys: Interceptor {
+struct APIKeys: AuthenticatingInterceptor {
   private let keys: KeyTable
+  /// Nil: there are only those of the configuration.
+  private let file: HashedKeyPlan?
   private let header: [UInt8]?
   private let parameter: [UInt8]?
 
-  init(_ configuration: APIKeyConfiguration) {
+  init(_ configuration: APIKeyConfiguration, file: HashedKeyPlan?) {
+    self.file = file
     keys = KeyTable(configuration.keys)
     header = configuration.header.map { Array($0.utf8) }
     parameter = configuration.query.map { Array($0.utf8) }
@@ -20,8 +23,16 @@ struct APIKeys: Interceptor {
     var presented: [UInt8]?
     if let parameter { presented = QueryParameter.take(parameter, from: call.head) }
     if let header, let key = takeHeader(header, from: call.head.fields) { presented = key }
-    guard let presented else { return .refuse(refusal("an API key is needed")) }
-    return keys.contains(presented.span) ? .proceed : .refuse(refusal("the API key is not valid"))
+    guard let presented else {
+      call.worker.countAuthRefused("api_key", "none")
+      return .refuse(refusal("an API key is needed"))
+    }
+    if keys.contains(presented.span) || file?.opens(with: presented, call) == true {
+      call.apiKeyHash = presented.hashValue
+      return .proceed
+    }
+    call.worker.countAuthRefused("api_key", "unknown")
+    return .refuse(refusal("the API key is not valid"))
   }
 
   private func takeHeader(_ name: [UInt8], from fields: FieldBlock) -> [UInt8]? {

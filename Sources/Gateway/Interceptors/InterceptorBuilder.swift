@@ -7,21 +7,24 @@ import Tokens
 /// Makes the interceptors of one snapshot; what they keep between snapshots is in registries.
 final class InterceptorBuilder {
   private let limits: RateLimiterRegistry
+  private let concurrency: ConcurrencyRegistry
   private let keySets: ResourceRegistry<KeySourceIdentity, KeySet>
   /// Nil: access logs are left out, for whoever only looks at a configuration.
   private let accessLogs: AccessLogSinks?
   /// How many equal limits were made in the same place.
   private var seen: [RateLimiterRegistry.Identity: Int] = [:]
+  private var seenConcurrency: [ConcurrencyRegistry.Identity: Int] = [:]
 
   /// What the interceptors need fetched.
   private(set) var resources: [any RefreshedResource] = []
   private var diagnostics: [Diagnostic] = []
 
   init(
-    limits: RateLimiterRegistry, accessLogs: AccessLogSinks?,
+    limits: RateLimiterRegistry, concurrency: ConcurrencyRegistry = ConcurrencyRegistry(), accessLogs: AccessLogSinks?,
     keySets: ResourceRegistry<KeySourceIdentity, KeySet> = ResourceRegistry()
   ) {
     self.limits = limits
+    self.concurrency = concurrency
     self.keySets = keySets
     self.accessLogs = accessLogs
   }
@@ -39,9 +42,16 @@ final class InterceptorBuilder {
         result.append(AccessLog(sink: try accessLogs.sink(for: settings), format: settings.format))
       case .requestID(let settings): result.append(RequestIdentity(settings))
       case .headers(let settings): result.append(Headers(settings))
-      case .apiKey(let settings): result.append(APIKeys(settings))
-      case .rateLimit(let settings): result.append(RateLimit(limiter: limiter(settings, scope), key: settings.key))
+      case .apiKey(let settings): if let keys = apiKeys(settings) { result.append(keys) }
+      case .rateLimit(let settings):
+        result.append(RateLimit(settings, limiters: settings.limits.map { limiter($0, scope) }))
+      case .concurrency(let settings): result.append(Concurrency(settings, limiter: limiter(settings, scope)))
       case .cors(let settings): result.append(CORS(settings))
+      case .clientCertificate(let settings): result.append(ClientCertificates(settings))
+      case .externalAuth(let settings):
+        let (origin, more) = InternalOrigin.make(settings.service, for: .externalAuth)
+        diagnostics += more
+        if let origin { result.append(ExternalAuth(ExternalAuthPlan(settings, origin))) }
       case .jwt(let settings): if let plan = plan(settings) { result.append(JWT(plan)) }
       }
     }
@@ -62,6 +72,13 @@ final class InterceptorBuilder {
     return issuers.count == settings.issuers.count ? JWTPlan(settings, issuers) : nil
   }
 
+  private func apiKeys(_ settings: APIKeyConfiguration) -> APIKeys? {
+    guard let file = settings.file else { return APIKeys(settings, file: nil) }
+    let (keys, more) = HashedKeyFile.read(file)
+    diagnostics += more
+    return keys.map { APIKeys(settings, file: HashedKeyPlan($0, forward: settings.forward)) }
+  }
+
   private func keySource(_ keys: JWTConfiguration.Keys) -> KeySource? {
     switch keys {
     case .file(let file):
@@ -78,7 +95,7 @@ final class InterceptorBuilder {
     }
   }
 
-  private func limiter(_ settings: RateLimitConfiguration, _ scope: String) -> RateLimiter {
+  private func limiter(_ settings: RateLimitConfiguration.Limit, _ scope: String) -> RateLimiter {
     var identity = RateLimiterRegistry.Identity(
       scope: scope,
       rate: Rate(requests: settings.requests, period: settings.per.wholeNanoseconds, burst: settings.burst),
@@ -87,5 +104,14 @@ final class InterceptorBuilder {
     seen[identity] = number + 1
     identity.number = number
     return limits.limiter(for: identity)
+  }
+
+  private func limiter(_ settings: ConcurrencyConfiguration, _ scope: String) -> ConcurrencyLimiter {
+    var identity = ConcurrencyRegistry.Identity(
+      scope: scope, limit: settings.requests, key: settings.key.text, number: 0)
+    let number = seenConcurrency[identity, default: 0]
+    seenConcurrency[identity] = number + 1
+    identity.number = number
+    return concurrency.limiter(for: identity)
   }
 }

@@ -1,64 +1,84 @@
-import Bytes
 import Configuration
 import EventLoops
 import HTTPModel
 import Policies
 import RPC
 
-/// `rate_limit`: a token bucket for each caller, route or header value, over all loops of the process.
+/// `rate_limit`: token buckets for each caller, route or whatever the key is made of, over all loops of the process.
 struct RateLimit: Interceptor {
-  private let limiter: RateLimiter
-  private let key: RateLimitConfiguration.Key
-  /// The header of ``RateLimitConfiguration/Key/header(_:)``.
-  private let header: [UInt8]
+  private let set: RateLimitSet
+  private let keys: [LimitKeys]
+  private let dryRun: Bool
+  private let fields: RateLimitConfiguration.Fields
 
-  init(limiter: RateLimiter, key: RateLimitConfiguration.Key) {
-    self.limiter = limiter
-    self.key = key
-    if case .header(let name) = key { header = Array(name.utf8) } else { header = [] }
+  /// - Parameter limiters: one for each limit.
+  init(_ configuration: RateLimitConfiguration, limiters: [RateLimiter]) {
+    set = RateLimitSet(limiters)
+    keys = configuration.limits.map { LimitKeys($0.key) }
+    dryRun = configuration.dryRun
+    fields = configuration.fields
   }
 
   func onCall(_ call: Call) -> InterceptorVerdict {
-    switch limiter.take(hash(of: call), at: call.worker.loop.now.nanoseconds) {
-    case .taken: return .proceed
-    case .refused(let wait):
-      call.worker.countRateLimited(call)
-      return .refuse(refusal(call, wait: wait))
+    let now = call.worker.loop.now.nanoseconds
+    let cost = call.route?.plan.settings.rateLimitCost ?? 1
+    let decision = set.take(cost: cost, at: now) { keys[$0].hash(of: call) }
+    if fields == .always { note(call, now) }
+    guard case .refused(let limit, let wait) = decision else { return .proceed }
+    if dryRun {
+      call.worker.countRateLimitDryRun(call)
+      call.wouldBeRateLimited = true
+      return .proceed
+    }
+    call.worker.countRateLimited(call)
+    return .refuse(refusal(call, limit, wait: wait))
+  }
+
+  /// Keeps for the answer how the tightest limit stands.
+  private func note(_ call: Call, _ now: UInt64) {
+    for (limiter, key) in zip(set.limiters, keys) {
+      let standing = limiter.standing(key.hash(of: call), at: now)
+      if let known = call.rateLimit, known.remaining <= standing.remaining { continue }
+      call.rateLimit = RateLimitNote(
+        limit: limiter.rate.requests, remaining: standing.remaining, seconds: Self.seconds(standing.fullIn))
     }
   }
 
-  /// The process's hash has a secret seed, so nobody can make keys that meet.
-  private func hash(of call: Call) -> UInt64 {
-    var hasher = Hasher()
-    switch key {
-    case .none: return 0
-    case .route: hasher.combine(call.route?.plan.procedure ?? "")
-    case .client: hasher.combine(call.remoteAddress?.network)
-    case .header:
-      if let index = call.head.fields.firstIndex(of: header.span) {
-        hasher.combine(true)
-        call.head.fields.withValue(at: index) { value in value.withUnsafeBytes { hasher.combine(bytes: $0) } }
-      } else {
-        hasher.combine(false)
-        hasher.combine(call.remoteAddress?.network)
-      }
-    }
-    return UInt64(bitPattern: Int64(hasher.finalize()))
+  func onReply(_ call: Call, _ fields: FieldBlock) {
+    // Of several limits in a chain the innermost writes for all.
+    guard self.fields == .always, let note = call.rateLimit else { return }
+    call.rateLimit = nil
+    fields.append("ratelimit-limit", "\(note.limit)")
+    fields.append("ratelimit-remaining", "\(note.remaining)")
+    fields.append("ratelimit-reset", "\(note.seconds)")
   }
 
   /// The exact wait goes into the detail, whole seconds into the headers.
-  private func refusal(_ call: Call, wait: UInt64) -> RPCError {
-    let seconds = (wait / 1_000_000_000) + (wait % 1_000_000_000 == 0 ? 0 : 1)
+  private func refusal(_ call: Call, _ limit: Int, wait: UInt64) -> RPCError {
+    let seconds = Self.seconds(wait)
     var error = RPCError(
       .resourceExhausted, "too many requests; the next is taken in \(seconds) s",
       details: [.retryInfo(seconds: wait / 1_000_000_000, nanoseconds: wait % 1_000_000_000)],
       headers: [("retry-after", "\(seconds)")])
-    if call.face.kind == .rest {
+    if call.face.kind == .rest, fields == .refusals {
       error.headers += [
-        ("ratelimit-limit", "\(limiter.rate.requests)"), ("ratelimit-remaining", "0"),
+        ("ratelimit-limit", "\(set.limiters[limit].rate.requests)"), ("ratelimit-remaining", "0"),
         ("ratelimit-reset", "\(seconds)"),
       ]
     }
     return error
   }
+
+  private static func seconds(_ nanoseconds: UInt64) -> UInt64 {
+    nanoseconds / 1_000_000_000 + (nanoseconds % 1_000_000_000 == 0 ? 0 : 1)
+  }
+}
+
+/// How a limit stands for a caller, as the answer tells.
+struct RateLimitNote {
+  /// Requests per period.
+  var limit: Int
+  var remaining: Int
+  /// Until all are there again.
+  var seconds: UInt64
 }

@@ -9,6 +9,7 @@ final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
   let rateLimiters = RateLimiterRegistry()
+  let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
   let accessLogs: AccessLogSinks
   let log: GatewayLog

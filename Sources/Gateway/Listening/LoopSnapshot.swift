@@ -34,12 +34,15 @@ final class RouteState {
 /// The children of the metric families that this route has used on this loop, found without a lock after the first time.
 final class RouteCounters {
   struct Entry {
-    var key: UInt32
+    var key: UInt64
     var requests: Counter
     var duration: Histogram
+    /// Of calls whose side was chosen one by one.
+    var decisions: Counter?
   }
 
   var entries: [Entry] = []
   var upstream: [(name: String, histogram: Histogram)] = []
   var rateLimited: Counter?
+  var rateLimitDryRun: Counter?
 }

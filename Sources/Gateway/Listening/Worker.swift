@@ -19,10 +19,11 @@ final class Worker {
   private var acceptors: [ObjectIdentifier: Acceptor] = [:]
   private(set) var connections: [(any OpenConnection)?] = []
   private var freeSlots: [Int] = []
-  /// Clients that have connected and do not yet speak TLS.
-  private var handshakes: [ObjectIdentifier: ClientHandshake] = [:]
+  /// Clients that have connected and do not yet speak HTTP: before their PROXY header or the end of their TLS handshake.
+  private var handshakes: [ObjectIdentifier: any PendingClient] = [:]
   var endpoints: [EndpointIdentity: EndpointSet] = [:]
   var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
   /// Calls and attempts that wait for something that is fetched.
   var resourceWaits = ResourceWaits()
@@ -40,6 +41,8 @@ final class Worker {
   let answer = Answer()
   private let accessLog = AccessLogBatch()
   var requestIDs = RequestIDSource()
+  /// For values that are put together; nobody keeps it.
+  var scratch = ByteBuffer()
   let http2 = HTTP2Workspace()
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
   var bulkBuffers = BufferPool(bufferCapacity: Worker.bulkCapacity, limit: 2)
@@ -89,14 +92,19 @@ final class Worker {
         used.insert(identity)
         sets.append(endpointSet(identity, endpoint, upstream, state, security))
       }
-      pools.append(UpstreamPool(configuration: upstream, state: state, sets: sets, worker: self))
+      let local = upstream.isGateway ? LocalServices(self, snapshot) : nil
+      pools.append(UpstreamPool(configuration: upstream, state: state, sets: sets, worker: self, local: local))
     }
     for (identity, set) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
       set.retire()
     }
+    for (pool, credentials) in zip(pools, snapshot.credentials) {
+      pool.credentials = credentials.map { PoolCredentials($0, worker: self) }
+    }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     locals = [:]
+    updateHealthWatches()
     internalClient.adopted()
     if refreshesResources { refreshers.follow(snapshot.resources) }
     attendUpstreams()
@@ -131,13 +139,33 @@ final class Worker {
 
   func accepted(_ socket: consuming Socket, from peer: SocketAddress, on listener: ListenerState) {
     shared.connections.add(1, ordering: .relaxed)
+    let plan = plans.snapshot.listener(listener.configured)
+    let origin = ConnectionOrigin(address: peer.unmapped, port: listener.socket.address.port, plan: plan)
+    guard let use = plan.proxyProtocol else { return secure(socket, from: origin, on: listener) }
+    guard plan.trusts(origin.address) else {
+      if use == .optional { return secure(socket, from: origin, on: listener) }
+      metrics.proxyHeaders.child([listener.socket.address.text, "untrusted"]).add(1, shard: index)
+      log(.info, "refused \(origin.address.host) on \(listener.socket.address.text): it is in no `trusted` range")
+      return left()
+    }
+    do {
+      let handshake = try ProxyHandshake(worker: self, listener: listener, origin: origin, socket: socket)
+      handshakes[ObjectIdentifier(handshake)] = handshake
+    } catch {
+      log(.error, "cannot watch a connection: \(error)")
+      left()
+    }
+  }
+
+  /// It is known who a client is: TLS begins where the listener speaks it.
+  func secure(_ socket: consuming Socket, from origin: ConnectionOrigin, on listener: ListenerState) {
     guard let security = plans.snapshot.security.listeners[listener.configured] else {
-      begin(Transport(socket), from: peer, on: listener, nil)
+      begin(Transport(socket), from: origin, on: listener, nil)
       return
     }
     do {
       let handshake = try ClientHandshake(
-        worker: self, listener: listener, security: security, socket: socket, remoteAddress: peer)
+        worker: self, listener: listener, security: security, socket: socket, origin: origin)
       handshakes[ObjectIdentifier(handshake)] = handshake
     } catch {
       log(.error, "cannot begin a TLS session: \(error)")
@@ -147,13 +175,13 @@ final class Worker {
 
   /// A client's connection is open: what it asks for is read from now on.
   func begin(
-    _ transport: consuming Transport, from peer: SocketAddress, on listener: ListenerState,
+    _ transport: consuming Transport, from origin: ConnectionOrigin, on listener: ListenerState,
     _ security: ListenerSecurity?
   ) {
     let hasUnread = transport.hasUnread
     do {
       let connection = try ConnectionStart(
-        worker: self, gauges: ConnectionGauges(listener), remoteAddress: peer,
+        worker: self, gauges: ConnectionGauges(listener), origin: origin,
         coveredNames: security?.checksAuthority == true ? transport.certificateNames : nil, transport: transport)
       if let slot = freeSlots.popLast() {
         connection.slot = slot
@@ -172,7 +200,7 @@ final class Worker {
     }
   }
 
-  func forget(_ handshake: ClientHandshake) { handshakes[ObjectIdentifier(handshake)] = nil }
+  func forget(_ handshake: any PendingClient) { handshakes[ObjectIdentifier(handshake)] = nil }
 
   /// A client that was accepted is gone.
   func left() {
@@ -215,6 +243,7 @@ final class Worker {
     internalClient.closeIdle()
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
+    updateHealthWatches()
     drainTimer.schedule(after: time)
     endIfDrained()
   }

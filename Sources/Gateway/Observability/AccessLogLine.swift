@@ -13,7 +13,7 @@ enum AccessLogLine {
     line.append("{\"time\":\"")
     WallClock.nowCoarse().appendRFC3339(to: &line)
     line.append("\"")
-    member("client", call.remoteAddress?.host, to: &line)
+    member("client", call.clientAddress?.host, to: &line)
     member("protocol", call.head.version.name, to: &line)
     member("method", call.head.method.name, to: &line)
     member("route", call.routeLabel, to: &line)
@@ -39,6 +39,7 @@ enum AccessLogLine {
     line.append(decimal: call.sentBytes)
     field("user_agent", .userAgent, call, to: &line)
     field("request_id", .xRequestId, call, to: &line)
+    if call.wouldBeRateLimited { member("rate_limit", "dry_run", to: &line) }
     if let error = call.error {
       member("error", bounded(error.message), to: &line)
       member("detail", error.logDetail.isEmpty ? nil : bounded(error.logDetail), to: &line)
@@ -48,7 +49,7 @@ enum AccessLogLine {
 
   static func appendText(_ call: Call, to line: inout ByteBuffer) {
     WallClock.nowCoarse().appendRFC3339(to: &line)
-    word(call.remoteAddress?.host ?? "-", to: &line)
+    word(call.clientAddress?.host ?? "-", to: &line)
     word(call.head.version.name, to: &line)
     word(call.face.kind.label, to: &line)
     word(call.head.method.name, to: &line)

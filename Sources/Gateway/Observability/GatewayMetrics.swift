@@ -20,9 +20,11 @@ final class GatewayMetrics: Sendable {
   let duration: HistogramFamily
   let upstreamDuration: HistogramFamily
   let shadows: CounterFamily
+  let decisions: CounterFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
   let rateLimited: CounterFamily
+  let rateLimitDryRun: CounterFamily
   let connections: GaugeFamily
   let upstreamConnections: GaugeFamily
   let upstreamFailures: CounterFamily
@@ -30,6 +32,7 @@ final class GatewayMetrics: Sendable {
   let malformedRequests: CounterFamily
   let http2Faults: CounterFamily
   let acceptPauses: CounterFamily
+  let proxyHeaders: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
   let upstreamEndpoints: GaugeFamily
@@ -61,6 +64,10 @@ final class GatewayMetrics: Sendable {
     shadows = registry.counter(
       "turnout_shadow_total", help: "Copies to the other backend, by how they ended.",
       labels: ["service", "method", "outcome"])
+    decisions = registry.counter(
+      "turnout_stage_decisions_total",
+      help: "Ended calls whose side was chosen one by one, by side and by what chose it: share, rule or override.",
+      labels: ["service", "method", "side", "reason"])
     reloads = registry.counter(
       "turnout_config_reloads_total", help: "Reloads of the configuration, by outcome.", labels: ["outcome"])
     unknownFields = registry.counter(
@@ -68,6 +75,9 @@ final class GatewayMetrics: Sendable {
       labels: ["service", "method", "path"], maximumChildren: 1000)
     rateLimited = registry.counter(
       "turnout_rate_limited_total", help: "Calls that were refused because there were too many.",
+      labels: ["service", "method"])
+    rateLimitDryRun = registry.counter(
+      "turnout_rate_limit_dry_run_total", help: "Calls that a rate limit on trial would have refused.",
       labels: ["service", "method"])
     connections = registry.gauge(
       "turnout_connections", help: "Open client connections.", labels: ["listener", "protocol"])
@@ -87,6 +97,9 @@ final class GatewayMetrics: Sendable {
     acceptPauses = registry.counter(
       "turnout_accept_pauses_total", help: "Moments in which no connection was accepted, by what had run out.",
       labels: ["reason"])
+    proxyHeaders = registry.counter(
+      "turnout_proxy_headers_total", help: "PROXY headers that were waited for, by what came.",
+      labels: ["listener", "outcome"])
     tlsHandshakes = registry.counter(
       "turnout_tls_handshakes_total", help: "TLS handshakes with clients, by how they ended.",
       labels: ["listener", "outcome"])
@@ -144,6 +157,12 @@ final class GatewayMetrics: Sendable {
 
   func shadow(_ route: Route, _ outcome: ShadowOutcome, shard: Int) {
     shadows.child([route.service, route.method, outcome.rawValue]).add(1, shard: shard)
+  }
+
+  /// Nil for a call whose stage has one side only.
+  func decisions(_ route: Route, _ decision: StageDecision) -> Counter? {
+    guard decision.reason != .stage else { return nil }
+    return decisions.child([route.service, route.method, decision.side.label, decision.reason.label])
   }
 
   func unknownField(_ route: Route, _ path: String, shard: Int) {

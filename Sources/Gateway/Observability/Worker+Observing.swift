@@ -12,15 +12,17 @@ extension Worker {
     let side = call.decision?.side ?? .none
     let stage = call.decision?.stage
     let binding = call.face.binding
-    var key = UInt32(call.outcome?.rawValue ?? 0)
-    key |= UInt32(side.rawValue) << 8
-    key |= UInt32(call.face.kind.rawValue) << 12
-    key |= (stage.map { UInt32($0.number) + 1 } ?? 0) << 16
-    key |= UInt32(truncatingIfNeeded: binding.map { $0 + 1 } ?? 0) << 20
+    var key = UInt64(call.outcome?.rawValue ?? 0)
+    key |= UInt64(side.rawValue) << 8
+    key |= UInt64(call.face.kind.rawValue) << 12
+    key |= (stage.map { UInt64($0.number) + 1 } ?? 0) << 16
+    key |= UInt64(call.decision?.reason.rawValue ?? 0) << 20
+    key |= UInt64(truncatingIfNeeded: binding.map { $0 + 1 } ?? 0) << 24
     let elapsed = loop.now.nanoseconds(since: call.startedAt)
     for entry in counters.entries where entry.key == key {
       entry.requests.add(1, shard: index)
       entry.duration.observe(nanoseconds: elapsed, shard: index)
+      entry.decisions?.add(1, shard: index)
       return
     }
     let route = call.route?.plan
@@ -30,10 +32,14 @@ extension Worker {
         call.routeLabel, route?.service ?? "", route?.method ?? "", call.face.kind.label, side.label,
         stage?.rawValue ?? "none", call.outcome.map { "\($0.name)" } ?? "ok",
       ]),
-      duration: metrics.duration.child([route?.service ?? "", route?.method ?? "", side.label]))
+      duration: metrics.duration.child([route?.service ?? "", route?.method ?? "", side.label]),
+      decisions: call.decision.flatMap { decision in
+        route.flatMap { metrics.decisions($0, decision) }
+      })
     counters.entries.append(entry)
     entry.requests.add(1, shard: index)
     entry.duration.observe(nanoseconds: elapsed, shard: index)
+    entry.decisions?.add(1, shard: index)
   }
 
   /// Counts how long one upstream exchange took.
@@ -49,7 +55,7 @@ extension Worker {
     histogram.observe(nanoseconds: nanoseconds, shard: index)
   }
 
-  /// Counts a call that a rate limit refused.
+  /// Counts a call that a limit of rates or of concurrency refused.
   func countRateLimited(_ call: Call) {
     let counters = call.route?.counters ?? call.plans.unrouted
     let counter =
@@ -59,9 +65,19 @@ extension Worker {
     counter.add(1, shard: index)
   }
 
+  /// Counts a call that a rate limit would have refused.
+  func countRateLimitDryRun(_ call: Call) {
+    let counters = call.route?.counters ?? call.plans.unrouted
+    let counter =
+      counters.rateLimitDryRun
+      ?? metrics.rateLimitDryRun.child([call.route?.plan.service ?? "", call.route?.plan.method ?? ""])
+    counters.rateLimitDryRun = counter
+    counter.add(1, shard: index)
+  }
+
   /// A request that never became a call.
   func logRefused(_ connection: any OpenConnection, status: Int, reason: String) {
-    log(.info, "refused a request of \(connection.remoteAddress.host) with \(status): \(reason)")
+    log(.info, "refused a request of \(connection.origin.address.host) with \(status): \(reason)")
   }
 }
 

@@ -1,8 +1,9 @@
-import Bytes
 import Configuration
 import Diagnostics
+import EventLoops
+import Glibc
 import Metrics
-import REST
+import Migration
 
 extension RunningGateway: ControlPlane {
   func metrics() -> [UInt8] { shared.metrics.registry.expose() }
@@ -10,80 +11,95 @@ extension RunningGateway: ControlPlane {
   var isReady: Bool { !isDraining }
 
   func routes() -> [UInt8] {
-    JSONValue.object([.init("routes", .array(snapshot.routes.map { routeJSON($0) }))]).bytes
+    let routes = snapshot.routes.map { RouteJSON(route: $0, shared: shared).value }
+    let value: JSONValue = [
+      "replica": .string(replica), "now": .time(sinceEpoch: WallClock.now().sinceEpoch), "routes": .array(routes),
+    ]
+    return value.bytes
+  }
+
+  func route(_ procedure: String) -> Result<[UInt8], ControlError> {
+    find(procedure).map { RouteJSON(route: $0, shared: shared).value.bytes }
   }
 
   func upstreams() -> [UInt8] { UpstreamReport.json(snapshot.upstreams, shared.upstreams).bytes }
 
   func reload() -> ReloadOutcome { reload(because: "POST /reload") }
 
-  func setStage(
-    procedure: String, stage: String, percent: Double?, reason: String
-  ) -> Result<[UInt8], ControlError> {
-    let routes = snapshot.routes
-    guard let route = routes.first(where: { $0.name == procedure }) else {
-      let known = routes.map { $0.name }
-      let hint = Nearest.match(procedure, in: known).map { "; did you mean \($0)?" } ?? ""
-      return .failure(.notFound("there is no route \(procedure)\(hint)"))
-    }
-    guard let wanted = RouteSettings.Stage(rawValue: stage) else {
-      let allowed = RouteSettings.Stage.allCases.map(\.rawValue).joined(separator: ", ")
-      return .failure(.invalid("\"\(stage)\" is no stage of this version; allowed: \(allowed)"))
-    }
-    guard percent == nil else { return .failure(.invalid("percent goes with stage canary only")) }
-    guard route.canServe(wanted) else {
-      return .failure(.invalid("\(procedure) has no upstream for stage \(stage)"))
-    }
-    guard wanted != .shadow || route.isSafe else {
-      return .failure(.invalid("\(procedure) may have side effects, so it cannot be shadowed"))
-    }
-    let before = route.stage.stage
-    route.stage.stage = wanted
-    let why = reason.isEmpty ? "" : ": \(reason)"
-    shared.log.write(.info, "stage of \(procedure) set from \(before.rawValue) to \(wanted.rawValue)\(why)")
-    return .success(routeJSON(route).bytes)
-  }
-
-  private func routeJSON(_ route: Route) -> JSONValue {
-    let bindings = zip(route.bindings, route.templates).map { binding, template in
-      JSONValue.object([.init("method", .string(binding.httpMethod)), .init("path", .string(template))])
-    }
-    let counts = calls(of: route)
-    let faces: JSONValue = [
-      "rest": .array(bindings), "rpc": .string(route.settings.prefix + route.procedure),
-    ]
-    let backends: JSONValue = [
-      "rest": route.settings.rest.map { .string($0.name) } ?? .null,
-      "rpc": route.settings.rpc.map { .string($0.name) } ?? .null,
-    ]
-    let calls: JSONValue = [
-      "rest": .integer(counts.rest), "rpc": .integer(counts.rpc), "none": .integer(counts.none),
-    ]
-    var members: [JSONValue.Member] = [
-      .init("procedure", .string(route.name)),
-      .init("stage", .string(route.stage.stage.rawValue)),
-      .init("configured_stage", .string(route.settings.stage.rawValue)),
-      .init("faces", faces),
-      .init("backends", backends),
-      .init("calls", calls),
-    ]
-    if !route.settings.hosts.isEmpty {
-      members.append(.init("hosts", .array(route.settings.hosts.map { .string($0) })))
-    }
-    return .object(members)
-  }
-
-  /// Ended calls by answering side, read from the metrics.
-  private func calls(of route: Route) -> (rest: UInt64, rpc: UInt64, none: UInt64) {
-    var counts: (rest: UInt64, rpc: UInt64, none: UInt64) = (0, 0, 0)
-    for (labels, counter) in shared.metrics.requests.sorted
-    where labels.count > 4 && labels[1] == route.service && labels[2] == route.method {
-      switch labels[4] {
-      case "rest": counts.rest += counter.value
-      case "rpc": counts.rpc += counter.value
-      default: counts.none += counter.value
+  func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {
+    find(procedure).flatMap { route in
+      setting(of: route, change).map { setting in
+        shared.stages.set(procedure, to: setting, origin(actor, change.reason))
+        return RouteJSON(route: route, shared: shared).value.bytes
       }
     }
-    return counts
+  }
+
+  func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError> {
+    find(procedure).map { route in
+      shared.stages.clear(procedure, origin(actor, reason))
+      return RouteJSON(route: route, shared: shared).value.bytes
+    }
+  }
+
+  func hold(_ procedure: String, _ change: HoldChange, actor: String) -> Result<[UInt8], ControlError> {
+    find(procedure).map { route in
+      shared.stages.hold(procedure, change.isHeld, origin(actor, change.reason))
+      return RouteJSON(route: route, shared: shared).value.bytes
+    }
+  }
+
+  // MARK: Reading what is asked
+
+  private func origin(_ actor: String, _ reason: String) -> StageOrigin {
+    StageOrigin(.admin, actor: actor, reason: reason, at: WallClock.now().sinceEpoch)
+  }
+
+  private func find(_ procedure: String) -> Result<Route, ControlError> {
+    let routes = snapshot.routes
+    if let route = routes.first(where: { $0.name == procedure }) { return .success(route) }
+    let hint = Nearest.match(procedure, in: routes.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+    return .failure(.notFound("there is no route \(procedure)\(hint)"))
+  }
+
+  /// What a change asks for, if the route can have it.
+  private func setting(of route: Route, _ change: StageChange) -> Result<StageSetting, ControlError> {
+    guard let wanted = RouteSettings.Stage(rawValue: change.stage) else {
+      let allowed = RouteSettings.Stage.allCases.map(\.rawValue).joined(separator: ", ")
+      return .failure(.invalid("\"\(change.stage)\" is no stage; the stages are \(allowed)"))
+    }
+    if change.percent != nil, wanted != .canary { return .failure(.invalid("percent goes with stage canary only")) }
+    guard route.canServe(wanted) else {
+      return .failure(.invalid("\(route.name) has no upstream for stage \(wanted.rawValue)"))
+    }
+    guard wanted != .shadow || route.isSafe else {
+      return .failure(.invalid("\(route.name) may have side effects, so it cannot be shadowed"))
+    }
+    guard wanted == .canary else { return .success(StageSetting(wanted)) }
+    guard let share = share(of: route, change) else {
+      return .failure(
+        .invalid("stage canary needs a percent from 0 to 100: the file has none for \(route.name)"))
+    }
+    return .success(StageSetting(.canary, share: share))
+  }
+
+  /// The share that is asked for, else the file's, else that of a canary which runs.
+  private func share(of route: Route, _ change: StageChange) -> Share? {
+    if let percent = change.percent { return Share(percent: percent) }
+    if let percent = route.settings.canary?.percent { return Share(hundredths: percent) }
+    let now = route.stage.setting
+    return now.stage == .canary ? now.share : nil
+  }
+
+  /// How this process is told from others: the machine's name, and the port of the admin endpoint.
+  var replica: String {
+    let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in
+      guard let start = name.baseAddress, gethostname(start, name.count - 1) == 0 else { return "localhost" }
+      name[name.count - 1] = 0
+      return String(cString: start)
+    }
+    let addresses = addresses
+    let port = addresses.admin?.port ?? addresses.listeners.first?.port ?? 0
+    return "\(name):\(port)"
   }
 }

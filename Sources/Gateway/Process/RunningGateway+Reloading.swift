@@ -3,6 +3,7 @@ import Diagnostics
 import Dispatch
 import EventLoops
 import Metrics
+import Migration
 import Synchronization
 
 /// The change from one configuration to the next, and what sets it off.
@@ -86,14 +87,12 @@ extension RunningGateway {
 
   func publishStages(_ snapshot: Snapshot) {
     shared.stages.publish(
-      snapshot.routes.map { (procedure: $0.name, configured: $0.settings.stage) })
-    for route in snapshot.routes where !route.canServe(route.stage.stage) {
-      let set = route.stage.stage
-      route.stage.stage = route.settings.stage
-      shared.log.write(
-        .warning,
-        "the stage of \(route.name), \(set.rawValue), has no upstream any more; "
-          + "it is \(route.settings.stage.rawValue) again")
+      snapshot.routes.map { (procedure: $0.name, configured: StageSetting($0.settings)) })
+    for route in snapshot.routes where !route.canServe(route.stage.setting.stage) {
+      shared.stages.clear(
+        route.name,
+        StageOrigin(
+          .file, reason: "stage \(route.stage.setting) has no upstream any more", at: WallClock.now().sinceEpoch))
     }
   }
 

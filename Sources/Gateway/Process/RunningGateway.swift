@@ -93,10 +93,11 @@ final class RunningGateway: Sendable {
     _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     SnapshotCompiler.compile(
-      configuration, stages: shared.stages, tickets: shared.tickets,
+      configuration, stages: shared.stages, tickets: shared.tickets, accessTokens: shared.accessTokens,
       builder: InterceptorBuilder(
-        limits: shared.rateLimiters, accessLogs: shared.accessLogs, keySets: shared.keySets), generation: generation,
-      interceptors: more, concurrency: shared.concurrency)
+        limits: shared.rateLimiters, concurrency: shared.concurrency, accessLogs: shared.accessLogs,
+        keySets: shared.keySets), generation: generation,
+      interceptors: more)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
@@ -108,6 +109,7 @@ final class RunningGateway: Sendable {
       UpstreamReport.report(shared)
     }
     publishStages(snapshot)
+    shared.stages.onChange { [log = shared.log] in log.write($0) }
     // Before the workers: a taken port must not leave a gateway behind that serves half.
     let servers = try openServers(snapshot.configuration)
     state.withLock { $0.servers = servers }

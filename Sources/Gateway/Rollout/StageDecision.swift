@@ -1,11 +1,16 @@
 import Configuration
+import EventLoops
+import HTTPModel
+import Migration
 
-/// Which backend answers a call, and whether the other gets a copy; made once per call and recorded.
+/// Which backend answers a call, why, and whether the other gets a copy; made once per call and recorded.
 struct StageDecision {
   enum Side: UInt8 {
     case rest
     case rpc
     case none
+
+    init(_ side: RouteSettings.Side) { self = side == .rest ? .rest : .rpc }
 
     var label: String {
       switch self {
@@ -16,17 +21,99 @@ struct StageDecision {
     }
   }
 
+  /// What made the choice.
+  enum Reason: UInt8 {
+    /// The stage has one side only.
+    case stage
+    /// The caller's place among all callers.
+    case share
+    case rule
+    /// A tester's header. Such a call says nothing of how the sides do.
+    case override
+
+    var label: String {
+      switch self {
+      case .stage: "stage"
+      case .share: "share"
+      case .rule: "rule"
+      case .override: "override"
+      }
+    }
+  }
+
   let stage: RouteSettings.Stage
   let side: Side
+  let reason: Reason
   /// Whether the rpc side gets a copy.
   let shadows: Bool
 
+  /// A side that was chosen for this call.
+  init(_ stage: RouteSettings.Stage, _ side: RouteSettings.Side, _ reason: Reason) {
+    self.stage = stage
+    self.side = Side(side)
+    self.reason = reason
+    shadows = false
+  }
+
+  /// What a stage says by itself; of a canary, of which others choose, the side of those whom nobody chooses.
   init(_ stage: RouteSettings.Stage) {
     self.stage = stage
+    reason = .stage
     switch stage {
-    case .rest: (side, shadows) = (.rest, false)
+    case .rest, .canary: (side, shadows) = (.rest, false)
     case .shadow: (side, shadows) = (.rest, true)
     case .rpc: (side, shadows) = (.rpc, false)
     }
   }
+}
+
+extension StageDecision {
+  /// The decision for a call; takes a tester's header out of its head.
+  static func make(for call: Call, _ route: Route) -> StageDecision {
+    let content = route.presentContent
+    let stage = content.setting.stage
+    if let override = route.override,
+      let side = override.take(from: call.head.fields, address: call.addressBits),
+      route.upstream(of: Side(side)) != nil
+    {
+      return StageDecision(stage, side, .override)
+    }
+    guard stage == .canary else { return StageDecision(stage) }
+    return canary(call, route.canary, content)
+  }
+
+  private static func canary(_ call: Call, _ plan: CanaryPlan, _ content: StageCell.Content) -> StageDecision {
+    if let side = plan.rules.side(for: call), side == .rest || !content.isTripped {
+      return StageDecision(.canary, side, .rule)
+    }
+    let share = content.setting.share
+    // Nobody's place matters at both ends.
+    if share == .none { return StageDecision(.canary, .rest, .share) }
+    if share == .all { return StageDecision(.canary, .rpc, .share) }
+    let place = StickyHash.place(of: plan.keys.hash(of: call))
+    return StageDecision(.canary, share.takes(place: place) ? .rpc : .rest, .share)
+  }
+}
+
+/// How a route's callers are told apart in stage canary.
+struct CanaryPlan: Sendable {
+  let rules: CanaryRules
+  let keys: StickyKeys
+}
+
+extension Call: CanaryCaller {
+  var fields: FieldBlock { head.fields }
+
+  var callerProtocol: RouteSettings.CallerProtocol {
+    switch face.kind {
+    case .rest: .rest
+    case .connect: .connect
+    case .grpc: .grpc
+    case .grpcWeb: .grpcWeb
+    }
+  }
+
+  var addressBits: (high: UInt64, low: UInt64)? { clientAddress?.bits }
+
+  func claim(named name: String) -> String? { claim(name) }
 }

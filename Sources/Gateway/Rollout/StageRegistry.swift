@@ -1,66 +1,89 @@
 import Configuration
+import EventLoops
+import Migration
 import Synchronization
-
-/// The stage of one procedure as it stands now, for all loops; read once per call.
-final class StageCell: Sendable {
-  private let raw: Atomic<UInt8>
-
-  init(_ stage: RouteSettings.Stage) { raw = Atomic(stage.number) }
-
-  var stage: RouteSettings.Stage {
-    get {
-      switch raw.load(ordering: .relaxed) {
-      case 0: .rest
-      case 1: .shadow
-      default: .rpc
-      }
-    }
-    set { raw.store(newValue.number, ordering: .relaxed) }
-  }
-}
-
-extension RouteSettings.Stage {
-  /// For where a text would be too much: an atomic, the key of a counter.
-  var number: UInt8 {
-    switch self {
-    case .rest: 0
-    case .shadow: 1
-    case .rpc: 2
-    }
-  }
-}
 
 /// The stages of all procedures, kept over reloads under the procedure's name.
 ///
-/// The file is the desired state and a runtime change lies over it: a reload whose file says the same as before leaves
-/// the change alone, one that says something new ends it.
+/// The rules of what lies over what are ``StageState``'s. Loops only see a procedure's ``StageCell``; all else is for the
+/// control plane, from any thread.
 final class StageRegistry: Sendable {
   private struct Entry {
-    var cell: StageCell
-    /// What the newest published file says.
-    var configured: RouteSettings.Stage
+    let cell: StageCell
+    var state: StageState
   }
 
   private let entries = Mutex<[String: Entry]>([:])
+  private let observers = Mutex<[@Sendable (StageChangeRecord) -> Void]>([])
+
+  /// Has a closure called after each change, on the thread that made it, off the loops. Changes of two threads may be
+  /// told in either order: who needs the newest asks ``state(of:)``.
+  func onChange(_ body: @escaping @Sendable (StageChangeRecord) -> Void) {
+    observers.withLock { $0.append(body) }
+  }
+
+  // MARK: What the file says
 
   /// The cell of a procedure; a new one begins with what the file says.
-  func cell(for procedure: String, configured: RouteSettings.Stage) -> StageCell {
+  func cell(for procedure: String, configured: StageSetting) -> StageCell {
     entries.withLock { entries in
       if let entry = entries[procedure] { return entry.cell }
       let cell = StageCell(configured)
-      entries[procedure] = Entry(cell: cell, configured: configured)
+      entries[procedure] = Entry(cell: cell, state: StageState(procedure: procedure, configured: configured))
       return cell
     }
   }
 
   /// A snapshot is published: what its file changed takes effect.
-  func publish(_ stages: [(procedure: String, configured: RouteSettings.Stage)]) {
-    entries.withLock { entries in
-      for (procedure, configured) in stages {
-        guard let entry = entries[procedure], entry.configured != configured else { continue }
-        entries[procedure]?.configured = configured
-        entry.cell.stage = configured
-      }
+  func publish(_ stages: [(procedure: String, configured: StageSetting)]) {
+    let now = WallClock.now().sinceEpoch
+    for (procedure, configured) in stages { change(procedure) { $0.publish(configured, at: now) } }
+  }
+
+  // MARK: Changes at run time
+
+  /// Sets a stage until the file says something new; clears a guard's trip.
+  func set(_ procedure: String, to setting: StageSetting, _ origin: StageOrigin) {
+    change(procedure) { $0.set(setting, origin) }
+  }
+
+  /// Ends what was set at run time, and a guard's trip: back to the file.
+  func clear(_ procedure: String, _ origin: StageOrigin) {
+    change(procedure) { $0.clear(origin) }
+  }
+
+  /// A guard takes a route back, until somebody sets its stage again.
+  func trip(_ procedure: String, to setting: StageSetting, reason: String) {
+    change(procedure) { $0.trip(to: setting, reason: reason, at: WallClock.now().sinceEpoch) }
+  }
+
+  /// Stops a ramp or lets it go on; a guard goes on watching.
+  func hold(_ procedure: String, _ isHeld: Bool, _ origin: StageOrigin) {
+    change(procedure) { $0.hold(isHeld, origin) }
+  }
+
+  /// What a state file or another replica knows; procedures that are not there are left out.
+  func restore(_ procedure: String, _ overlay: StageState.Overlay, _ origin: StageOrigin) {
+    change(procedure) { $0.restore(overlay, origin) }
+  }
+
+  private func change(_ procedure: String, _ body: (inout StageState) -> StageChangeRecord?) {
+    let record: StageChangeRecord? = entries.withLock { entries in
+      guard var entry = entries[procedure], let record = body(&entry.state) else { return nil }
+      entries[procedure] = entry
+      entry.cell.store(StageCell.Content(setting: entry.state.effective, isTripped: entry.state.trip != nil))
+      return record
     }
+    guard let record else { return }
+    for observer in observers.withLock({ $0 }) { observer(record) }
+  }
+
+  // MARK: Looking
+
+  func state(of procedure: String) -> StageState? { entries.withLock { $0[procedure]?.state } }
+
+  /// Of every procedure that was ever configured, by name.
+  var states: [StageState] {
+    entries.withLock { $0.values.map(\.state) }.sorted { $0.procedure < $1.procedure }
   }
 }

@@ -1,4 +1,5 @@
 import Configuration
+import Migration
 import ProtoJSON
 import ProtobufSchema
 import REST
@@ -15,6 +16,10 @@ final class Route: Sendable {
   let type: MethodType
   let settings: RouteSettings
   let stage: StageCell
+  /// For stage canary, which may be set at any time.
+  let canary: CanaryPlan
+  /// Nil: nobody chooses the side for a call.
+  let override: SideOverride?
   /// Indices into ``Snapshot/upstreams``.
   let restUpstream: Int?
   let rpcUpstream: Int?
@@ -35,21 +40,22 @@ final class Route: Sendable {
   let interceptors: [any Interceptor]
   /// In place of the upstream's; nil: that is right.
   let retries: RetryPlan?
-  /// Nil: any number of calls.
-  let concurrency: ConcurrencyLimit?
   /// Whether one of them answers preflights.
   let answersPreflights: Bool
 
   init(
-    index: Int, service: String, type: MethodType, settings: RouteSettings, stage: StageCell, restUpstream: Int?,
-    rpcUpstream: Int?, bindings: [RESTBinding], templates: [String], codec: JSONCodec, profileCodec: JSONCodec,
-    interceptors: [any Interceptor], concurrency: ConcurrencyLimit? = nil
+    index: Int, service: String, type: MethodType, settings: RouteSettings, stage: StageCell, canary: CanaryPlan,
+    restUpstream: Int?, rpcUpstream: Int?, bindings: [RESTBinding], templates: [String], codec: JSONCodec,
+    profileCodec: JSONCodec,
+    interceptors: [any Interceptor]
   ) {
     self.index = index
     self.service = service
     self.type = type
     self.settings = settings
     self.stage = stage
+    self.canary = canary
+    override = settings.override.map { SideOverride($0) }
     self.restUpstream = restUpstream
     self.rpcUpstream = rpcUpstream
     self.bindings = bindings
@@ -60,7 +66,6 @@ final class Route: Sendable {
     self.codec = codec
     self.profileCodec = profileCodec
     self.interceptors = interceptors
-    self.concurrency = concurrency
     retries = settings.retries.map { RetryPlan($0) }
     answersPreflights = interceptors.contains { $0 is CORS }
     method = type.name
@@ -89,15 +94,18 @@ final class Route: Sendable {
   ///
   /// The stage is the whole process's and the plan is the snapshot's: while a reload goes from loop to loop, a plan may
   /// be older than the stage.
-  var presentStage: RouteSettings.Stage {
-    let now = stage.stage
-    return canServe(now) ? now : settings.stage
+  var presentContent: StageCell.Content {
+    let now = stage.content
+    return canServe(now.setting.stage) ? now : StageCell.Content(setting: StageSetting(settings))
   }
 
   /// Whether the upstreams of a stage are there.
   func canServe(_ stage: RouteSettings.Stage) -> Bool {
-    let decision = StageDecision(stage)
-    return upstream(of: decision.side) != nil && (!decision.shadows || rpcUpstream != nil)
+    switch stage {
+    case .rest: restUpstream != nil
+    case .shadow, .canary: restUpstream != nil && rpcUpstream != nil
+    case .rpc: rpcUpstream != nil
+    }
   }
 
   func upstream(of side: StageDecision.Side) -> Int? {

@@ -1,6 +1,7 @@
 import Configuration
 import HTTP1
 import ProtoJSON
+import ProtobufSchema
 
 /// Everything that a request needs to know of the configuration, compiled: immutable, published whole.
 ///
@@ -15,11 +16,14 @@ final class Snapshot: Sendable {
   let upstreams: [UpstreamConfiguration]
   /// What each upstream's requests get or lose, by the same index.
   let upstreamHeaders: [HeaderChanges?]
+  /// How the gateway proves who it is, by the same index; nil: it does not.
+  let credentials: [OutgoingCredentials?]
   /// Whether a route answers preflights, so that they are looked for.
   let answersPreflights: Bool
   /// Index of the upstream for what no route matches.
   let fallback: Int?
   let security: GatewaySecurity
+  private let listeners: [SocketAddressConfiguration: ListenerPlan]
   /// Run on calls that no route has.
   let interceptors: [any Interceptor]
   /// Taken from clients' requests, whatever their route; nil: none.
@@ -29,11 +33,15 @@ final class Snapshot: Sendable {
   /// Renders error details where there is no route.
   let errorCodec: JSONCodec
   let headLimits: HeadLimits
+  /// What reflection hands out; nil where the gateway does not answer it.
+  let descriptors: DescriptorFiles?
+  /// The services that have routes, sorted.
+  let serviceNames: [String]
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    security: GatewaySecurity, interceptors: [any Interceptor], resources: [any RefreshedResource],
-    errorCodec: JSONCodec
+    security: GatewaySecurity, interceptors: [any Interceptor], credentials: [OutgoingCredentials?],
+    resources: [any RefreshedResource], errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -44,7 +52,10 @@ final class Snapshot: Sendable {
     answersPreflights = routes.contains(where: \.answersPreflights)
     self.fallback = fallback
     self.security = security
+    listeners = Dictionary(
+      configuration.listeners.map { ($0.address, ListenerPlan($0)) }, uniquingKeysWith: { first, _ in first })
     self.interceptors = interceptors
+    self.credentials = credentials
     self.resources = resources
     identityFields = IdentityFields(configuration)
     self.errorCodec = errorCodec
@@ -53,5 +64,14 @@ final class Snapshot: Sendable {
     limits.maximumFields = configuration.limits.fields
     limits.maximumTarget = configuration.limits.target
     headLimits = limits
+    self.descriptors = descriptors
+    serviceNames = Set(routes.map(\.service)).sorted()
   }
+
+  /// How the connections of a listener are taken; one that is not in the configuration any more trusts nobody.
+  func listener(_ address: SocketAddressConfiguration) -> ListenerPlan {
+    listeners[address] ?? ListenerPlan(ListenerConfiguration(address: address))
+  }
+
+  func hasService(_ name: String) -> Bool { serviceNames.contains(name) }
 }

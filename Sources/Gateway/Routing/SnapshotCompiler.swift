@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Migration
 import Policies
 import ProtoJSON
 import ProtobufSchema
@@ -11,7 +12,6 @@ import TransportSecurity
 struct SnapshotCompiler {
   private let configuration: GatewayConfiguration
   private let stages: StageRegistry
-  private let concurrency: ConcurrencyRegistry
   private let generation: Int
   private let builder: InterceptorBuilder
   /// Come after those of the configuration.
@@ -19,6 +19,7 @@ struct SnapshotCompiler {
   /// Those of all routes.
   private var interceptors: [any Interceptor] = []
   private let security: GatewaySecurity
+  private let credentials: CredentialsCompiler
 
   private var diagnostics: [Diagnostic] = []
   private var routes: [Route] = []
@@ -30,17 +31,16 @@ struct SnapshotCompiler {
   private var codecs: [JSONProfile: JSONCodec] = [:]
 
   private init(
-    _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ concurrency: ConcurrencyRegistry,
-    _ builder: InterceptorBuilder,
-    _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity
+    _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ builder: InterceptorBuilder,
+    _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity, _ credentials: CredentialsCompiler
   ) {
     self.configuration = configuration
     self.stages = stages
-    self.concurrency = concurrency
     self.builder = builder
     self.generation = generation
     self.more = more
     self.security = security
+    self.credentials = credentials
   }
 
   /// - Parameters:
@@ -51,15 +51,20 @@ struct SnapshotCompiler {
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
     _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(),
+    accessTokens: ResourceRegistry<TokenSourceIdentity, CredentialField> = ResourceRegistry(),
     builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
-    interceptors: [any Interceptor] = [], concurrency: ConcurrencyRegistry = ConcurrencyRegistry()
+    interceptors: [any Interceptor] = []
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets)
+    let credentials = CredentialsCompiler(configuration.upstreams, tokens: accessTokens)
     var compiler = SnapshotCompiler(
-      configuration, stages, concurrency, builder, generation, interceptors, security)
+      configuration, stages, builder, generation, interceptors, security, credentials)
     let (sources, faults) = SchemaFiles.read(configuration.schema)
-    compiler.diagnostics = securityFaults + faults
-    let (schema, schemaFaults) = SchemaLoader.load(sources)
+    compiler.diagnostics = securityFaults + credentials.diagnostics + faults
+    let answered = configuration.services.compactMap(\.answerer)
+    let (schema, schemaFaults) = SchemaLoader.load(
+      sources, services: configuration.services.map(\.service.name),
+      keepsFiles: answered.contains(where: \.isReflection))
     compiler.diagnostics += schemaFaults
     guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
     let snapshot = compiler.build(schema)
@@ -79,8 +84,9 @@ struct SnapshotCompiler {
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      security: security, interceptors: interceptors + more, resources: builder.resources,
-      errorCodec: codec(.standard, schema))
+      security: security, interceptors: interceptors + more, credentials: credentials.credentials,
+      resources: builder.resources + credentials.resources, errorCodec: codec(.standard, schema),
+      descriptors: schema.files)
   }
 
   private mutating func build(
@@ -145,9 +151,17 @@ struct SnapshotCompiler {
     let settings = service.settings
     let needsREST = settings.stage != .rpc && settings.rest == nil
     let needsRPC = settings.stage != .rest && settings.rpc == nil
-    guard needsREST || needsRPC else { return }
+    let needsShare = settings.stage == .canary && settings.canary?.percent == nil
+    guard needsREST || needsRPC || needsShare else { return }
     let unlisted = type.methods.map(\.name).filter { name in !service.methods.contains { $0.method.name == name } }
     guard !unlisted.isEmpty else { return }
+    if needsShare {
+      report(
+        settings.stagePosition,
+        "\(type.fullName): stage `canary` of \(listed(unlisted)) has no share of the callers",
+        cure: "write `canary: { percent: 1% }`")
+    }
+    guard needsREST || needsRPC else { return }
     let (side, kind) = needsREST ? ("rest", "rest") : ("rpc", "connect")
     report(
       settings.stagePosition,
@@ -192,16 +206,14 @@ struct SnapshotCompiler {
     }
     var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
     if settings.isPublic { chain.removeAll { $0 is any AuthenticatingInterceptor } }
+    let canary = canaryPlan(settings, of: type)
     routes.append(
       Route(
         index: index, service: type.fullName, type: method, settings: settings,
-        stage: stages.cell(for: procedure, configured: settings.stage),
-        restUpstream: settings.rest.flatMap { upstreamIndex($0) },
+        stage: stages.cell(for: procedure, configured: StageSetting(settings)),
+        canary: canary, restUpstream: settings.rest.flatMap { upstreamIndex($0) },
         rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
-        codec: standard, profileCodec: profile, interceptors: chain,
-        concurrency: settings.concurrency.map {
-          ConcurrencyLimit(quota: concurrency.quota(procedure), limit: $0)
-        }))
+        codec: standard, profileCodec: profile, interceptors: chain))
   }
 
   /// A shadow doubles side effects, so it is for methods that have none.
@@ -215,6 +227,15 @@ struct SnapshotCompiler {
         settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",
         cure: "declare idempotency_level = NO_SIDE_EFFECTS if it has none")
     }
+  }
+
+  /// Routes of a service choose the same callers unless their salts say otherwise: who writes on the new side reads there.
+  private mutating func canaryPlan(_ settings: RouteSettings, of type: ServiceType) -> CanaryPlan {
+    let canary = settings.canary ?? RouteSettings.Canary()
+    var faults: [Diagnostic] = []
+    let rules = CanaryRules(canary.rules, faults: &faults)
+    for fault in faults where !diagnostics.contains(fault) { diagnostics.append(fault) }
+    return CanaryPlan(rules: rules, keys: StickyKeys(canary, salt: type.fullName))
   }
 
   private mutating func compile(

@@ -55,7 +55,7 @@ final class StreamRelay {
     call.replyCodec = try face.sink(call).codec
     request = MessageFlow(
       from: source, to: MessageSink(form: .envelopes, codec: backend.codec), .request, mayStay: true,
-      repeats: call.route?.plan.type.isClientStreaming ?? true, limit: call.worker.limits.message)
+      repeats: call.route?.plan.type.isClientStreaming ?? true, limit: call.requestMessageLimit)
     requestCoding = request.isUnchanged ? source.coding : .identity
   }
 
@@ -157,7 +157,7 @@ final class StreamRelay {
     let flow = MessageFlow(
       from: MessageSource(form: .envelopes(backend.dialect), codec: backend.codec, coding: coding),
       to: try face.sink(call), .response, mayStay: call.callerAccepts(coding),
-      repeats: call.route?.plan.type.isServerStreaming ?? true, limit: call.worker.limits.message)
+      repeats: call.route?.plan.type.isServerStreaming ?? true, limit: call.replyMessageLimit)
     answer = .messages(flow)
     headCoding = flow.isUnchanged ? coding : .identity
     if !face.headWaits(call) { sendHead() }
@@ -270,7 +270,15 @@ final class StreamRelay {
   }
 
   private func finish(_ flow: MessageFlow, _ trailers: FieldBlock) throws(RPCError) {
-    _ = try flow.finish(call)
+    do throws(RPCError) {
+      _ = try flow.finish(call)
+    } catch {
+      // An error in the trailers is why the body ends where it does.
+      guard backend.dialect == .grpc, trailers.contains(.grpcStatus),
+        let told = backend.readEnd(call, nil, head: nil, trailers: trailers)
+      else { throw error }
+      throw told
+    }
     let error =
       flow.hasEnd
       ? flow.end.withSpan { backend.readEnd(call, $0, head: nil, trailers: trailers) }

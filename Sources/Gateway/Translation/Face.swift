@@ -83,6 +83,14 @@ enum RPCFaces {
     }
   }
 
+  /// That of a gRPC or gRPC-Web client, whatever its method: nil when the content type says that it is none.
+  static func grpcFace(spokenBy head: RequestHead) -> (any Face)? {
+    guard let index = head.fields.firstIndex(of: .contentType),
+      let parts = head.fields.withValue(at: index, { GRPCContentType.parts($0) })
+    else { return nil }
+    return parts.isWeb ? GRPCWebFace(codec: parts.codec, isText: parts.isText) : GRPCFace(codec: parts.codec)
+  }
+
   /// The face of a request that no route has, if its head alone says that an RPC client sent it.
   static func face(spokenBy head: RequestHead) -> (any Face)? {
     let request = ProcedureRequest.classify(head, allowsGet: false)

@@ -47,6 +47,8 @@ final class Attempt {
   private var hasGiven = false
   /// Trailers given before there was one, where they are not part of the framing.
   private(set) var pendingTrailers: FieldBlock?
+  /// With credentials that are fetched.
+  var token: AttemptToken?
   /// HTTP/2 frames the bytes itself.
   private let pendingFraming: BodyFraming
 
@@ -87,7 +89,7 @@ final class Attempt {
         at: pool.worker.loop.now.nanoseconds / 1_000_000_000, shard: pool.worker.index)
       tries.begin(request)
     }
-    pool.serve(self)
+    if let credentials = pool.credentials { authorize(by: credentials) } else { pool.serve(self) }
   }
 
   // MARK: From the owner
@@ -205,6 +207,8 @@ final class Attempt {
   func connectionFailed(_ connection: (any UpstreamExchange)?, _ failure: UpstreamFailure) {
     guard !isOver else { return }
     self.connection = nil
+    // What was held back for a newer token is gone.
+    token?.heldBack = nil
     // The pause before the next try goes on.
     if tries?.isHolding == true { return }
     if probed == nil, triesElsewhere(connection, failure) { return }
@@ -273,7 +277,13 @@ final class Attempt {
 
   func received(_ head: ResponseHead, framing: BodyFraming) {
     if pool.rules != nil { judge(head) }
+    if token != nil, replacesToken(refusedBy: head, framing) { return }
     if let tries, holdsBack(head, tries) { return }
+    deliver(head, framing: framing)
+  }
+
+  /// The answer is passed on.
+  func deliver(_ head: ResponseHead, framing: BodyFraming) {
     self.head = head
     declaredFraming = framing
     tries?.settle()

@@ -18,6 +18,8 @@ struct UpstreamFailure: Error {
     case tooLarge
     /// Too many requests wait for a connection.
     case overloaded
+    /// There are no credentials to ask it with: nothing was sent.
+    case credentials
     /// An HTTP/2 upstream said that it has not looked at the request (REFUSED_STREAM, or GOAWAY below it).
     case refused
     /// An HTTP/2 upstream reset the stream.
@@ -46,6 +48,10 @@ struct UpstreamFailure: Error {
     case .overloaded:
       RPCError(
         .unavailable, "too many requests wait for the upstream", httpStatus: 503, headers: [("retry-after", "1")],
+        logDetail: reason)
+    case .credentials:
+      RPCError(
+        .unavailable, "the upstream cannot be asked at this moment", httpStatus: 503, headers: [("retry-after", "1")],
         logDetail: reason)
     case .closed:
       RPCError(

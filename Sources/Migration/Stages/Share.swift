@@ -22,5 +22,12 @@ package struct Share: Sendable, Hashable, Comparable {
 
   package var percent: Double { Double(hundredths) / 100 }
 
+  /// The percentage in decimal: `25`, `0.5`, `12.34`.
+  package var text: String {
+    let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
+    if rest == 0 { return "\(whole)" }
+    return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+  }
+
   package static func < (left: Share, right: Share) -> Bool { left.hundredths < right.hundredths }
 }

@@ -27,28 +27,46 @@ package struct BucketTable: Sendable {
 
   package var count: Int { slots.count }
 
-  /// Takes one token of a key.
-  package mutating func take(_ key: UInt64, at now: UInt64, _ rate: Rate) -> TokenBucket.Outcome {
-    if let slot = index[key] { return slots[slot].bucket.take(at: now, rate) }
+  /// Takes tokens of a key: all of them, or none.
+  package mutating func take(_ key: UInt64, at now: UInt64, _ rate: Rate, cost: Int = 1) -> TokenBucket.Outcome {
+    if let slot = index[key] { return slots[slot].bucket.take(at: now, rate, cost: cost) }
     guard slots.count == capacity else {
       var bucket = TokenBucket()
-      let outcome = bucket.take(at: now, rate)
+      let outcome = bucket.take(at: now, rate, cost: cost)
       let slot = slots.count
       slots.append(Slot(key: key, bucket: bucket))
       index[key] = slot
       push(HeapEntry(fullAt: bucket.fullAt, slot: slot))
       return outcome
     }
-    return replaceLeast(with: key, at: now, rate)
+    return replaceLeast(with: key, at: now, rate, cost)
   }
 
-  private mutating func replaceLeast(with key: UInt64, at now: UInt64, _ rate: Rate) -> TokenBucket.Outcome {
+  /// The bucket that a key has, or would begin with.
+  ///
+  /// Asked before a take under the same lock, it tells what that will say.
+  package mutating func bucket(of key: UInt64, at now: UInt64) -> TokenBucket {
+    if let slot = index[key] { return slots[slot].bucket }
+    guard slots.count == capacity else { return TokenBucket() }
+    settleRoot()
+    return inherited(at: now)
+  }
+
+  /// What a stranger begins with in a full table whose heap is settled.
+  private func inherited(at now: UInt64) -> TokenBucket {
+    guard let least = heap.first?.slot, slots[least].bucket.fullAt > now else { return TokenBucket() }
+    // One nanosecond more covers the fraction that two equal moments may differ by.
+    return TokenBucket(fullAt: slots[least].bucket.fullAt &+ 1)
+  }
+
+  private mutating func replaceLeast(
+    with key: UInt64, at now: UInt64, _ rate: Rate, _ cost: Int
+  ) -> TokenBucket.Outcome {
     settleRoot()
     guard let least = heap.first?.slot else { return .taken }
     let old = slots[least]
-    // One nanosecond more covers the fraction that two equal moments may differ by.
-    var bucket = old.bucket.fullAt > now ? TokenBucket(fullAt: old.bucket.fullAt &+ 1) : TokenBucket()
-    let outcome = bucket.take(at: now, rate)
+    var bucket = inherited(at: now)
+    let outcome = bucket.take(at: now, rate, cost: cost)
     // A refused stranger takes nothing, so it does not put anybody out.
     guard outcome == .taken else { return outcome }
     index[old.key] = nil

@@ -31,4 +31,20 @@ package struct Rate: Sendable, Hashable {
     toleranceWhole = product > UInt128(Self.longest) ? Self.longest : UInt64(product)
     tolerancePart = UInt64(remainder)
   }
+
+  /// How far so many events at once move a bucket, at most a burst of them: whole nanoseconds, and the rest in parts of
+  /// ``requests``.
+  func step(of cost: Int) -> (whole: UInt64, part: UInt64) {
+    let events = UInt128(min(cost, burst))
+    let (whole, part) = (events * UInt128(period)).quotientAndRemainder(dividingBy: UInt128(requests))
+    return whole > UInt128(Self.longest) ? (Self.longest, 0) : (UInt64(whole), UInt64(part))
+  }
+
+  /// Events that may come at once when a bucket will be full so long from now.
+  func left(fullIn: UInt64, part: UInt64) -> Int {
+    let owed = UInt128(fullIn) * UInt128(requests) + UInt128(part)
+    let (events, more) = owed.quotientAndRemainder(dividingBy: UInt128(period))
+    let taken = events + (more > 0 ? 1 : 0)
+    return taken >= UInt128(burst) ? 0 : burst - Int(taken)
+  }
 }

@@ -22,15 +22,25 @@ package final class RateLimiter: Sendable {
     shards = (0..<count).map { _ in Shard(capacity: maximumKeys / count) }
   }
 
-  /// Takes one token of a key.
+  /// Takes tokens of a key: all of them, or none.
   ///
   /// - Parameters:
   ///   - key: a hash with a secret seed, so that nobody can choose keys that meet.
   ///   - now: nanoseconds of a monotonic clock; the loops' clocks may differ a little.
-  package func take(_ key: UInt64, at now: UInt64) -> TokenBucket.Outcome {
+  package func take(_ key: UInt64, at now: UInt64, cost: Int = 1) -> TokenBucket.Outcome {
+    withTable(of: key) { $0.take(key, at: now, rate, cost: cost) }
+  }
+
+  /// How full the bucket of a key is.
+  package func standing(_ key: UInt64, at now: UInt64) -> RateStanding {
+    withTable(of: key) { $0.bucket(of: key, at: now).standing(at: now, rate) }
+  }
+
+  /// Runs something on the table of a key, with nobody else at it.
+  func withTable<R: Sendable>(of key: UInt64, _ body: (inout sending BucketTable) -> sending R) -> R {
     // The upper bits: the dictionary inside uses a hash of its own.
     let shard = shards[Int(truncatingIfNeeded: key >> 40) & (shards.count - 1)]
-    return shard.table.withLock { $0.take(key, at: now, rate) }
+    return shard.table.withLock(body)
   }
 
   /// Keys that have a bucket at present.

@@ -23,17 +23,21 @@ package struct TokenBucket: Sendable, Equatable {
 
   package enum Outcome: Sendable, Equatable {
     case taken
-    /// Nanoseconds until one is there, if nobody else takes it; more than 0.
+    /// Nanoseconds until they are there, if nobody else takes it; more than 0.
     case refused(wait: UInt64)
   }
 
-  /// Takes one token.
-  package mutating func take(at now: UInt64, _ rate: Rate) -> Outcome {
+  /// Takes tokens: all of them, or none.
+  ///
+  /// - Parameter cost: tokens; less than 1 takes none, more than a burst counts as one, since no bucket ever holds more.
+  package mutating func take(at now: UInt64, _ rate: Rate, cost: Int = 1) -> Outcome {
+    if cost < 1 { return .taken }
+    let step = cost == 1 ? (whole: rate.stepWhole, part: rate.stepPart) : rate.step(of: cost)
     var whole = fullAt
     var part = part
     if whole < now { (whole, part) = (now, 0) }
-    whole = whole &+ rate.stepWhole
-    part = part &+ rate.stepPart
+    whole = whole &+ step.whole
+    part = part &+ step.part
     if part >= UInt64(rate.requests) {
       part = part &- UInt64(rate.requests)
       whole = whole &+ 1
@@ -45,5 +49,24 @@ package struct TokenBucket: Sendable, Equatable {
     }
     (fullAt, self.part) = (whole, part)
     return .taken
+  }
+
+  /// How full the bucket is.
+  package func standing(at now: UInt64, _ rate: Rate) -> RateStanding {
+    let fullIn = fullAt > now ? fullAt - now : 0
+    return RateStanding(remaining: rate.left(fullIn: fullIn, part: fullAt < now ? 0 : part), fullIn: fullIn)
+  }
+}
+
+/// How full a bucket is, for those who are told.
+package struct RateStanding: Sendable, Equatable {
+  /// Whole tokens that are there.
+  package var remaining: Int
+  /// Nanoseconds until all are there, if nobody takes any.
+  package var fullIn: UInt64
+
+  package init(remaining: Int, fullIn: UInt64) {
+    self.remaining = remaining
+    self.fullIn = fullIn
   }
 }

@@ -4,6 +4,9 @@ extension FileDescriptor {
     messages.reduce(extensions.count + services.count) { $0 + $1.declarationCount }
       + enums.reduce(0) { $0 + 1 + $1.values.count }
   }
+
+  /// Full names.
+  var serviceNames: [String] { services.map { SchemaBuilder.join(package, $0.name) } }
 }
 
 extension MessageDescriptor {

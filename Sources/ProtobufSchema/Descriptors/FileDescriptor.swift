@@ -12,6 +12,7 @@ struct FileDescriptor: Equatable, Sendable {
   var edition: Int32 = 0
   var overrides = FeatureOverrides()
   var places = SourcePlaces()
+  var serialized = SerializedFile()
 
   /// - Parameter readsPlaces: whether ``places`` are wanted; they are most of a set that has comments.
   init(_ bytes: Span<UInt8>, readsPlaces: Bool) throws(WireError) {
@@ -46,7 +47,11 @@ struct FileDescriptor: Equatable, Sendable {
   }
 
   /// The files of a FileDescriptorSet. An error's offset is where the broken file begins.
-  static func set(_ bytes: Span<UInt8>, readsPlaces: Bool = false) throws(WireError) -> [FileDescriptor] {
+  ///
+  /// - Parameter keepsBytes: whether ``serialized`` is wanted.
+  static func set(
+    _ bytes: Span<UInt8>, readsPlaces: Bool = false, keepsBytes: Bool = false
+  ) throws(WireError) -> [FileDescriptor] {
     var files: [FileDescriptor] = []
     var reader = WireReader(bytes)
     while let tag = try reader.nextTag() {
@@ -54,7 +59,9 @@ struct FileDescriptor: Equatable, Sendable {
       case (1, .lengthDelimited):
         let range = try reader.readLengthDelimited()
         do throws(WireError) {
-          files.append(try FileDescriptor(bytes.extracting(range), readsPlaces: readsPlaces))
+          var file = try FileDescriptor(bytes.extracting(range), readsPlaces: readsPlaces)
+          if keepsBytes { file.serialized = try SerializedFile(bytes.extracting(range)) }
+          files.append(file)
         } catch {
           throw WireError(error.kind, at: range.lowerBound)
         }

@@ -25,6 +25,10 @@ struct FileCollection {
   /// Whether a source could not be read whole, so that what is missing says nothing.
   private(set) var isPartial = false
   private var indices: [String: Int] = [:]
+  /// Whether reflection will hand the files out.
+  private let keepsBytes: Bool
+
+  init(keepsBytes: Bool = false) { self.keepsBytes = keepsBytes }
 
   func contains(_ name: String) -> Bool { indices[name] != nil }
 
@@ -32,7 +36,7 @@ struct FileCollection {
     let origin = LoadedFile.Origin(kind: .descriptorSet, label: path, position: position)
     let set: [FileDescriptor]
     do throws(WireError) {
-      set = try FileDescriptor.set(bytes.span)
+      set = try FileDescriptor.set(bytes.span, keepsBytes: keepsBytes)
     } catch {
       let what = "\(path) is not a FileDescriptorSet: \(error.kind.rawValue) (in what begins at byte \(error.offset))"
       refuse(position, what, cure: Self.cure(for: bytes))
@@ -53,7 +57,9 @@ struct FileCollection {
     let compiled = ProtoCompiler.compile(files: names, importPaths: paths)
     for fault in compiled.faults { diagnostics.append(Diagnostic(fault, entry: position)) }
     if compiled.faults.contains(where: { !$0.isWarning }) { isPartial = true }
-    guard let set = try? FileDescriptor.set(compiled.descriptorSet.span, readsPlaces: true) else {
+    guard
+      let set = try? FileDescriptor.set(compiled.descriptorSet.span, readsPlaces: true, keepsBytes: keepsBytes)
+    else {
       refuse(position, "the sources cannot be compiled", cure: "")
       return
     }
@@ -63,14 +69,18 @@ struct FileCollection {
     }
   }
 
-  /// Adds what every schema has, and what the files import and is at hand.
-  mutating func addBuiltIns() {
-    let builtIns = BuiltInFiles.all
+  /// Adds what every schema has, and what is at hand of the files that others import or that have a wanted service.
+  mutating func addBuiltIns(services: [String] = []) {
+    let builtIns = keepsBytes ? BuiltInFiles.read(keepsBytes: true) : BuiltInFiles.all
     let nowhere = SourcePosition(file: "built-in types", line: 1, column: 1)
     if builtIns.isEmpty { refuse(nowhere, "the program's own types cannot be read", cure: "install it anew") }
     let origin = LoadedFile.Origin(kind: .builtIn, label: "the built-in types", position: nowhere)
     var wanted = Set(BuiltInFiles.always)
     for file in files { wanted.formUnion(file.descriptor.dependencies) }
+    let declared = Set(files.flatMap(\.descriptor.serviceNames))
+    for service in services where !declared.contains(service) {
+      if let file = BuiltInFiles.services[service] { wanted.insert(file) }
+    }
     // In reverse order of dependence, so that one pass finds what an added file imports.
     for file in builtIns.reversed() where wanted.contains(file.name) && !contains(file.name) {
       wanted.formUnion(file.dependencies)

@@ -16,10 +16,16 @@ package enum SchemaLoader {
 
   /// Loads all sources together: types of one may refer to types of another.
   ///
+  /// - Parameters:
+  ///   - services: full names of services that are wanted: of those that any gRPC server may have (health, reflection)
+  ///     the descriptors are at hand.
+  ///   - keepsFiles: whether ``Schema/files`` is wanted.
   /// - Returns: the schema, nil with any error; and every fault. A fault of a `.proto` source has its own file, line
   ///   and column, any other the place of the source's entry.
-  package static func load(_ sources: [Source]) -> (schema: Schema?, diagnostics: [Diagnostic]) {
-    var files = FileCollection()
+  package static func load(
+    _ sources: [Source], services: [String] = [], keepsFiles: Bool = false
+  ) -> (schema: Schema?, diagnostics: [Diagnostic]) {
+    var files = FileCollection(keepsBytes: keepsFiles)
     for source in sources {
       switch source {
       case .descriptorSet(let path, let bytes, let position):
@@ -28,9 +34,9 @@ package enum SchemaLoader {
         files.addSources(names, importPaths: importPaths, position: position)
       }
     }
-    files.addBuiltIns()
+    files.addBuiltIns(services: services)
     var builder = SchemaBuilder(files)
-    let schema = builder.build()
+    let schema = builder.build(keepsFiles: keepsFiles)
     let hasErrors = builder.diagnostics.contains { $0.severity == .error }
     return (hasErrors ? nil : schema, builder.diagnostics)
   }

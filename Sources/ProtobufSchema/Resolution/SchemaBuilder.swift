@@ -50,7 +50,7 @@ struct SchemaBuilder {
   }
 
   /// The schema; it is whole only if ``diagnostics`` holds no error afterwards.
-  mutating func build() -> Schema {
+  mutating func build(keepsFiles: Bool) -> Schema {
     for file in files.indices { declare(file) }
     for file in files.indices { collectExtensions(file) }
     checkWellKnownTypes()
@@ -62,7 +62,8 @@ struct SchemaBuilder {
         services.append(buildService(service, file: file, path: [6, index.number]))
       }
     }
-    return Schema(messages: messageTypes, enums: enumTypes, services: services)
+    return Schema(
+      messages: messageTypes, enums: enumTypes, services: services, files: keepsFiles ? descriptorFiles() : nil)
   }
 
   // MARK: Declaring

@@ -20,7 +20,7 @@ package enum Metadata {
     case .authorization, .cacheControl, .connection, .contentEncoding, .contentLength, .contentType, .cookie, .expect,
       .forwarded, .host, .http2Settings, .keepAlive, .proxyAuthenticate, .proxyAuthorization, .proxyConnection, .range,
       .setCookie, .te, .trailer, .transferEncoding, .upgrade, .wwwAuthenticate, .xForwardedFor, .xForwardedHost,
-      .xForwardedProto:
+      .xForwardedPort, .xForwardedProto:
       true
     default:
       ASCII.equalIgnoringCase(name, "content-range") || ASCII.equalIgnoringCase(name, "max-forwards")

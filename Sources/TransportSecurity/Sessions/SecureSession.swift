@@ -197,6 +197,15 @@ package final class SecureSession {
   /// Of a server: the names of the certificate that the client was shown.
   package var certificateNames: CertificateNames? { server?.names(of: handle) }
 
+  /// Of a server: who the client is by its certificate, if it has shown one. Only of a verified one, and so only after
+  /// the handshake.
+  package var clientIdentity: ClientIdentity? {
+    guard server != nil, let certificate = SSL_get1_peer_certificate(handle) else { return nil }
+    defer { X509_free(certificate) }
+    guard SSL_get_verify_result(handle) == X509_V_OK else { return nil }
+    return ClientIdentity(of: certificate)
+  }
+
   /// The session as OpenSSL has it, for tests.
   func withHandle<R>(_ body: (OpaquePointer) -> R) -> R { body(handle) }
 

@@ -22,21 +22,23 @@ struct AdminClient {
   let endpoint: AdminURL
   let token: String?
 
-  func put(_ path: String, body: [UInt8]) throws(Failure) -> Answer {
+  func send(_ method: HTTPMethod, _ path: String, body: [UInt8]) throws(Failure) -> Answer {
     let connection = try BlockingConnection.open(to: endpoint, seconds: Self.patience)
     var request = ByteBuffer()
     let fields = FieldBlock()
     fields.append(.contentType, "application/json" as StaticString)
     if let token { fields.append(.authorization, "Bearer \(token)") }
     HeadWriter.request(
-      method: .put, target: Array(path.utf8).span, authority: Array(endpoint.authority.utf8).span, fields: fields,
+      method: method, target: Array(path.utf8).span, authority: Array(endpoint.authority.utf8).span, fields: fields,
       framing: .length(body.count), closing: true, into: &request)
     request.append(body)
     try connection.send(request)
-    return try receive(from: connection)
+    return try receive(from: connection, to: method)
   }
 
-  private func receive(from connection: borrowing BlockingConnection) throws(Failure) -> Answer {
+  private func receive(
+    from connection: borrowing BlockingConnection, to method: HTTPMethod
+  ) throws(Failure) -> Answer {
     var input = ByteBuffer()
     let head = ResponseHead()
     do {
@@ -46,7 +48,7 @@ struct AdminClient {
           guard try connection.receive(into: &input) else { throw Failure(reason: "closed before it answered") }
         }
       } while head.isInformational
-      var reader = BodyReader(framing: try MessageFraming.ofResponse(head, to: .put), limits: HeadLimits())
+      var reader = BodyReader(framing: try MessageFraming.ofResponse(head, to: method), limits: HeadLimits())
       return Answer(status: head.status, body: try body(&reader, &input, connection))
     } catch let error as HTTP1Error {
       throw Failure(reason: "no HTTP answer: \(error.reason)")

@@ -35,7 +35,9 @@ extension Command {
     case .check: self = .check(config: try scanner.configuration())
     case .routes: self = .routes(config: try scanner.configuration(), asJSON: scanner.has("--json"))
     case .explain: self = .explain(try ExplainArguments(scanner))
+    case .stage where scanner.has("--clear"): self = .clearStage(try ClearArguments(scanner))
     case .stage: self = .stage(try StageArguments(scanner))
+    case .hold: self = .hold(try HoldArguments(scanner))
     case .demo:
       _ = try scanner.operands()
       self = .demo
@@ -60,7 +62,12 @@ extension CommandName {
     case .serve, .check: [.init(name: "--config")]
     case .routes: [.init(name: "--config"), .init(name: "--json", takesValue: false)]
     case .explain: [.init(name: "--config"), .init(name: "-H", mayRepeat: true), .init(name: "--data")]
-    case .stage: [.init(name: "--percent"), .init(name: "--reason"), .init(name: "--admin")]
+    case .stage:
+      [
+        .init(name: "--percent"), .init(name: "--clear", takesValue: false), .init(name: "--reason"),
+        .init(name: "--admin"),
+      ]
+    case .hold: [.init(name: "--off", takesValue: false), .init(name: "--reason"), .init(name: "--admin")]
     case .demo, .help: []
     }
   }
@@ -105,27 +112,10 @@ extension StageArguments {
       throw scanner.error("unknown stage \"\(stage)\"; \(cure)")
     }
     self.init(
-      procedure: try Self.procedure(operands[0], scanner),
+      procedure: try scanner.procedure(operands[0]),
       change: StageChange(
-        stage: stage, percent: try Self.percent(scanner), reason: scanner.value("--reason") ?? ""))
-    guard let url = scanner.value("--admin") else { return }
-    guard let admin = AdminURL(url) else {
-      throw scanner.error("--admin \"\(url)\" is not an admin URL; write it like \(AdminURL.standard.text)")
-    }
-    self.admin = admin
-  }
-
-  private static func procedure(_ text: String, _ scanner: ArgumentScanner) throws(UsageError) -> String {
-    let bare = text.hasPrefix("/") ? text.dropFirst() : text[...]
-    let parts = bare.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isNameByte) }) else {
-      throw scanner.error("\"\(text)\" is not a procedure; write it like pkg.Service/Method")
-    }
-    return String(bare)
-  }
-
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte &- 48 < 10 || (byte | 0x20) &- 97 < 26
+        stage: stage, percent: try Self.percent(scanner), reason: scanner.value("--reason") ?? ""),
+      admin: try scanner.admin())
   }
 
   /// 0 to 100 with decimals, `%` or not.
@@ -136,5 +126,51 @@ extension StageArguments {
       number <= 100
     else { throw scanner.error("--percent \"\(text)\" is not a number from 0 to 100") }
     return number
+  }
+}
+
+extension ClearArguments {
+  fileprivate init(_ scanner: ArgumentScanner) throws(UsageError) {
+    let operands = try scanner.operands("PROCEDURE")
+    if scanner.has("--percent") { throw scanner.error("--percent and --clear do not go together") }
+    self.init(
+      procedure: try scanner.procedure(operands[0]), reason: scanner.value("--reason") ?? "",
+      admin: try scanner.admin())
+  }
+}
+
+extension HoldArguments {
+  fileprivate init(_ scanner: ArgumentScanner) throws(UsageError) {
+    let operands = try scanner.operands("PROCEDURE")
+    self.init(
+      procedure: try scanner.procedure(operands[0]),
+      change: HoldChange(isHeld: !scanner.has("--off"), reason: scanner.value("--reason") ?? ""),
+      admin: try scanner.admin())
+  }
+}
+
+/// What the commands that talk to a running gateway have in common.
+extension ArgumentScanner {
+  /// `pkg.Service/Method`, with a slash before it or without.
+  fileprivate func procedure(_ text: String) throws(UsageError) -> String {
+    let bare = text.hasPrefix("/") ? text.dropFirst() : text[...]
+    let parts = bare.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isNameByte) }) else {
+      throw error("\"\(text)\" is not a procedure; write it like pkg.Service/Method")
+    }
+    return String(bare)
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte &- 48 < 10 || (byte | 0x20) &- 97 < 26
+  }
+
+  /// The address of `--admin`, else the usual one.
+  fileprivate func admin() throws(UsageError) -> AdminURL {
+    guard let url = value("--admin") else { return .standard }
+    guard let admin = AdminURL(url) else {
+      throw error("--admin \"\(url)\" is not an admin URL; write it like \(AdminURL.standard.text)")
+    }
+    return admin
   }
 }

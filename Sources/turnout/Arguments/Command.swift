@@ -7,6 +7,8 @@ enum Command: Sendable, Equatable {
   case routes(config: String, asJSON: Bool)
   case explain(ExplainArguments)
   case stage(StageArguments)
+  case clearStage(ClearArguments)
+  case hold(HoldArguments)
   case demo
   /// Nil: the overview.
   case help(CommandName?)
@@ -19,6 +21,7 @@ enum CommandName: String, Sendable, CaseIterable {
   case routes
   case explain
   case stage
+  case hold
   case demo
   case help
 }
@@ -40,6 +43,21 @@ struct StageArguments: Sendable, Equatable {
   /// `pkg.Service/Method`.
   var procedure: String
   var change: StageChange
+  var admin = AdminURL.standard
+}
+
+/// `turnout stage PROCEDURE --clear`
+struct ClearArguments: Sendable, Equatable {
+  /// `pkg.Service/Method`.
+  var procedure: String
+  var reason = ""
+  var admin = AdminURL.standard
+}
+
+struct HoldArguments: Sendable, Equatable {
+  /// `pkg.Service/Method`.
+  var procedure: String
+  var change: HoldChange
   var admin = AdminURL.standard
 }
 

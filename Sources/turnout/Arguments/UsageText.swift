@@ -10,6 +10,8 @@ enum UsageText {
                                       what a request would become, and why; no call is made
       turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
                                       move a route at run time
+      turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL]
+                                      stop the ramp of a route, or let it go on
       turnout demo                    the gateway before two embedded demo backends
       turnout help [COMMAND]          this text, or one command's
       turnout --version               the version
@@ -26,6 +28,7 @@ enum UsageText {
     case .routes: routes
     case .explain: explain
     case .stage: stage
+    case .hold: hold
     case .demo: demo
     }
   }
@@ -75,17 +78,35 @@ enum UsageText {
 
   private static let stage = """
     usage: turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
+           turnout stage PROCEDURE --clear [--reason TEXT] [--admin URL]
 
-    Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow or rpc. The next
-    request follows it. It stays until the file says another stage than it said before, or until the gateway ends.
+    Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow, canary or rpc. The
+    next request follows it. It stays until the file says another stage than it said before, or until it is cleared;
+    and it clears what a guard did.
 
-      --reason TEXT   for the log
+      --percent N     the share of stage canary, 0 to 100 with at most two decimals (Default: that of the file)
+      --clear         ends what was set at run time: the file counts again
+      --reason TEXT   for the history and the log
       --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
-      --percent N     the share of stage canary, 0 to 100; gateways of this version have no canary and refuse it
 
     The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
 
-      turnout stage content.v1.ContentService/GetRanking rpc
+      turnout stage content.v1.ContentService/GetRanking canary --percent 5
+
+    """
+
+  private static let hold = """
+    usage: turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL]
+
+    Stops the ramp of a route of the running gateway at its present share. Its guard goes on watching.
+
+      --off           lets the ramp go on
+      --reason TEXT   for the history and the log
+      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+
+    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+
+      turnout hold content.v1.ContentService/GetRanking --reason 'release freeze'
 
     """
 

@@ -33,6 +33,8 @@ struct Program: Sendable {
       console.out("turnout \(Self.version)\n")
       return .done
     case .stage(let arguments): return stage(arguments)
+    case .clearStage(let arguments): return clearStage(arguments)
+    case .hold(let arguments): return hold(arguments)
     case .serve, .check, .routes, .explain, .demo: return run(command, on: gateway)
     }
   }
@@ -44,7 +46,7 @@ struct Program: Sendable {
     case .routes(let config, let asJSON): routes(config, asJSON: asJSON, on: gateway)
     case .explain(let arguments): explain(arguments, on: gateway)
     case .demo: demo(on: gateway)
-    case .stage, .help, .version: .usage
+    case .stage, .clearStage, .hold, .help, .version: .usage
     }
   }
 

@@ -103,6 +103,28 @@ import Testing
     #expect(control.stageCalls.isEmpty)
   }
 
+  @Test func whatWasSetCanBeClearedAndARampHeld() {
+    let control = ScriptedControl()
+    let handler = AdminHandler(role: .admin(token: nil), control: control)
+    let hold = "/routes/a.b.Service/Method/hold"
+    for (method, path, body) in [
+      (HTTPMethod.delete, stagePath, #"{"reason":"over"}"#), (.delete, stagePath, ""),
+      (.put, hold, #"{"held":true,"reason":"freeze"}"#), (.put, hold, #"{"held":false}"#),
+    ] {
+      #expect(handler.respond(to: Self.request(method, path, body: body)).status == 200)
+    }
+    #expect(control.stageCalls.map(\.stage) == ["clear", "clear", "hold", "release"])
+    #expect(control.stageCalls.map(\.reason) == ["over", "", "freeze", ""])
+    for (method, path, body) in [
+      (HTTPMethod.delete, stagePath, #"{"stage":"rpc"}"#), (.delete, stagePath, "[]"), (.put, hold, ""),
+      (.put, hold, "{}"), (.put, hold, #"{"held":"yes"}"#), (.put, hold, #"{"held":true,"why":"x"}"#),
+    ] {
+      #expect(handler.respond(to: Self.request(method, path, body: body)).status == 400)
+    }
+    #expect(control.stageCalls.count == 4)
+    #expect(handler.respond(to: Self.request(.get, "/routes/a.b.Service/Method")).status == 200)
+  }
+
   @Test func controlErrorsHaveTheirStatus() {
     for (error, status) in [(ControlError.notFound("no route"), 404), (.invalid("no rpc side"), 400)] {
       let handler = AdminHandler(
@@ -133,7 +155,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("POST", "/metrics", "GET, HEAD"), ("GET", "/reload", "POST"), ("POST", "/routes/a.S/M/stage", "PUT"),
+    ("POST", "/metrics", "GET, HEAD"), ("GET", "/reload", "POST"), ("POST", "/routes/a.S/M/stage", "PUT, DELETE"),
+    ("DELETE", "/routes/a.S/M/hold", "PUT"), ("PUT", "/routes/a.S/M", "GET, HEAD"),
     ("DELETE", "/routes", "GET, HEAD"), ("PUT", "/healthz", "GET, HEAD"),
   ])
   func otherMethodsAre405(method: String, path: String, allow: String) {
@@ -144,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "/", "/route", "/routes/", "/routes/a.S/stage", "/routes//M/stage", "/routes/a.S//stage", "/routes/a/b/c/stage",
+    "/", "/route", "/routes/", "/routes//M/stage", "/routes/a.S//stage", "/routes/a/b/c/stage",
     "/routes/a.S/M/stages", "/routes/%zz/M/stage", "/routes/stage", "/Metrics",
   ])
   func otherPathsAre404(path: String) {

@@ -31,8 +31,22 @@ final class ScriptedControl: ControlPlane {
   func upstreams() -> [UInt8] { Array(#"{"upstreams":[]}"#.utf8) }
   func routes() -> [UInt8] { Array(#"{"routes":[]}"#.utf8) }
 
-  func setStage(
-    procedure: String, stage: String, percent: Double?, reason: String
+  func route(_ procedure: String) -> Result<[UInt8], ControlError> { stageAnswer }
+
+  func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {
+    record(procedure, change.stage, change.percent, change.reason)
+  }
+
+  func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError> {
+    record(procedure, "clear", nil, reason)
+  }
+
+  func hold(_ procedure: String, _ change: HoldChange, actor: String) -> Result<[UInt8], ControlError> {
+    record(procedure, change.isHeld ? "hold" : "release", nil, change.reason)
+  }
+
+  private func record(
+    _ procedure: String, _ stage: String, _ percent: Double?, _ reason: String
   ) -> Result<[UInt8], ControlError> {
     recorded.withLock {
       $0.stages.append(StageCall(procedure: procedure, stage: stage, percent: percent, reason: reason))

@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Migration
 import Testing
 
 @testable import Gateway
@@ -40,11 +41,9 @@ import Testing
   @Test func keepsAStageThatWasSetUntilTheFileChangesIt() throws {
     let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc))
-    _ = try gateway.running.setStage(
-      procedure: "\(Depot.service)/Get", stage: "rpc", percent: nil, reason: ""
-    ).get()
+    _ = try gateway.running.setStage("\(Depot.service)/Get", StageChange(stage: "rpc"), actor: "test").get()
     func stage() -> String? {
-      gateway.running.snapshot.routes.first { $0.method == "Get" }?.stage.stage.rawValue
+      gateway.running.snapshot.routes.first { $0.method == "Get" }?.stage.setting.stage.rawValue
     }
     #expect(isOK(try gateway.reload(Depot.configuration(rest: rest, rpc: rpc, ["timeout: 3s"]))))
     #expect(stage() == "rpc")
@@ -57,9 +56,7 @@ import Testing
   @Test func endsAStageWhoseUpstreamItTakesAway() throws {
     let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc))
-    _ = try gateway.running.setStage(
-      procedure: "\(Depot.service)/Get", stage: "rpc", percent: nil, reason: ""
-    ).get()
+    _ = try gateway.running.setStage("\(Depot.service)/Get", StageChange(stage: "rpc"), actor: "test").get()
     #expect(isOK(try gateway.reload(Depot.configuration(rest: rest, rpc: nil))))
     let client = try gateway.client()
     client.request("GET", "/v1/crates/1")
@@ -74,7 +71,7 @@ import Testing
   @Test func aPlanWithoutTheUpstreamOfTheStageServesItsOwn() throws {
     let rest = try ScriptedUpstream()
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: nil))
-    try #require(gateway.running.snapshot.routes.first { $0.method == "Get" }).stage.stage = .rpc
+    gateway.running.shared.stages.set("\(Depot.service)/Get", to: StageSetting(.rpc), StageOrigin(.admin, at: 0))
     let client = try gateway.client()
     client.request("GET", "/v1/crates/1")
     let backend = try rest.accept()

@@ -1,4 +1,6 @@
 import Configuration
+import Migration
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -6,7 +8,7 @@ import Testing
 @Suite struct StageTests {
   private func set(_ gateway: TestGateway, _ method: String, _ stage: String) throws {
     _ = try gateway.running.setStage(
-      procedure: "\(Depot.service)/\(method)", stage: stage, percent: nil, reason: "test"
+      "\(Depot.service)/\(method)", StageChange(stage: stage, reason: "test"), actor: "test"
     ).get()
   }
 
@@ -60,33 +62,75 @@ import Testing
     let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc))
     let outcome = gateway.running.setStage(
-      procedure: "\(Depot.service)/Get", stage: "rpc", percent: 10, reason: "")
+      "\(Depot.service)/Get", StageChange(stage: "rpc", percent: 10), actor: "test")
     #expect(throws: ControlError.self) { try outcome.get() }
+  }
+
+  @Test func aCanaryNeedsAShareFromSomewhere() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc))
+    #expect(throws: ControlError.self) { try set(gateway, "Get", "canary") }
+    let name = "\(Depot.service)/Get"
+    _ = try gateway.running.setStage(name, StageChange(stage: "canary", percent: 12.5), actor: "test").get()
+    #expect(gateway.running.shared.stages.state(of: name)?.effective.description == "canary at 12.5%")
+    // That of the canary which runs.
+    try set(gateway, "Get", "canary")
+    #expect(gateway.running.shared.stages.state(of: name)?.effective.share.hundredths == 1250)
   }
 
   @Test func theRegistryKeepsWhatWasSetUntilTheFileSaysSomethingNew() {
     let registry = StageRegistry()
-    let cell = registry.cell(for: "a", configured: .rest)
-    registry.publish([("a", .rest)])
-    cell.stage = .rpc
-    #expect(registry.cell(for: "a", configured: .shadow) === cell)
+    let cell = registry.cell(for: "a", configured: StageSetting(.rest))
+    let origin = StageOrigin(.admin, at: 0)
+    registry.publish([("a", StageSetting(.rest))])
+    registry.set("a", to: StageSetting(.rpc), origin)
+    #expect(registry.cell(for: "a", configured: StageSetting(.shadow)) === cell)
     // Compiling alone changes nothing: the reload may fail.
-    #expect(cell.stage == .rpc)
-    registry.publish([("a", .rest)])
-    #expect(cell.stage == .rpc)
-    registry.publish([("a", .shadow)])
-    #expect(cell.stage == .shadow)
-    registry.publish([("a", .shadow), ("b", .rpc)])
-    #expect(cell.stage == .shadow)
-    #expect(registry.cell(for: "b", configured: .rest).stage == .rest)
+    #expect(cell.setting == StageSetting(.rpc))
+    registry.publish([("a", StageSetting(.rest))])
+    #expect(cell.setting == StageSetting(.rpc))
+    registry.publish([("a", StageSetting(.shadow))])
+    #expect(cell.setting == StageSetting(.shadow))
+    registry.publish([("a", StageSetting(.shadow)), ("b", StageSetting(.rpc))])
+    #expect(cell.setting == StageSetting(.shadow))
+    #expect(registry.cell(for: "b", configured: StageSetting(.rest)).setting == StageSetting(.rest))
   }
 
-  @Test(arguments: RouteSettings.Stage.allCases)
-  func aCellHoldsEveryStage(stage: RouteSettings.Stage) {
-    let cell = StageCell(.rest)
-    cell.stage = stage
-    #expect(cell.stage == stage)
-    #expect(StageCell(stage).stage == stage)
+  @Test func everyChangeIsTold() {
+    let registry = StageRegistry()
+    let told = Mutex<[StageChangeRecord]>([])
+    registry.onChange { record in told.withLock { $0.append(record) } }
+    let cell = registry.cell(for: "a", configured: StageSetting(.rest))
+    let origin = StageOrigin(.admin, actor: "me", reason: "why", at: 7)
+    let half = StageSetting(.canary, share: Share(hundredths: 5000) ?? .none)
+    registry.set("a", to: half, origin)
+    registry.trip("a", to: StageSetting(.canary), reason: "too bad")
+    #expect(cell.content == StageCell.Content(setting: StageSetting(.canary), isTripped: true))
+    registry.trip("a", to: StageSetting(.rest), reason: "again")
+    registry.hold("a", true, origin)
+    registry.set("a", to: half, origin)
+    registry.clear("a", origin)
+    registry.clear("a", origin)
+    registry.set("unknown", to: half, origin)
+    let records = told.withLock { $0 }
+    #expect(
+      records.map(\.to.description) == ["canary at 50%", "canary at 0%", "canary at 0%", "canary at 50%", "rest"])
+    #expect(records.map(\.origin.kind) == [.admin, .guard, .admin, .admin, .admin])
+    #expect(records.map(\.action) == [.moved, .moved, .held, .moved, .moved])
+    #expect(registry.state(of: "a")?.history == records.reversed())
+    #expect(cell.content == StageCell.Content(setting: StageSetting(.rest)))
+  }
+
+  @Test(arguments: RouteSettings.Stage.allCases, [0, 1, 2_550, 9_999, 10_000])
+  func aCellHoldsEveryStageAndShare(stage: RouteSettings.Stage, share: Int) throws {
+    let cell = StageCell(StageSetting(.rest))
+    let setting = StageSetting(stage, share: try #require(Share(hundredths: share)))
+    for isTripped in [false, true] {
+      let content = StageCell.Content(setting: setting, isTripped: isTripped)
+      cell.store(content)
+      #expect(cell.content == content)
+    }
+    #expect(StageCell(setting).setting == setting)
   }
 
   @Test func aDecisionFollowsTheStage() {

@@ -1,5 +1,6 @@
 import Configuration
 import Diagnostics
+import Migration
 import Testing
 
 @testable import Gateway
@@ -17,7 +18,7 @@ import Testing
       snapshot.routes.map(\.templates) == [
         ["/api/v1/crates/{id}"], ["/api/v1/crates"], ["/api/v1/crates/{id}:seal"], ["/api/v1/watch/{id}"],
       ])
-    #expect(snapshot.routes.map(\.stage.stage) == [.rpc, .rest, .rest, .rpc])
+    #expect(snapshot.routes.map(\.stage.setting.stage) == [.rpc, .rest, .rest, .rpc])
     #expect(snapshot.routes.map(\.isStreaming) == [false, false, false, true])
     #expect(snapshot.routes.map(\.allowsGet) == [true, false, false, false])
     #expect(snapshot.routes.allSatisfy { $0.restUpstream == 0 && $0.rpcUpstream == 1 })

@@ -164,11 +164,16 @@ class TextClient:
         assert answer.status == 200, answer
         assert answer["content-type"] == "application/grpc-web-text+proto", answer
         outcome = Outcome(headers=metadata(answer.fields))
-        self.read(outcome, b"".join(
-            base64.b64decode(part + b"=" * (-len(part) % 4))
-            for part in answer.body.replace(b"==", b"==|").replace(b"=", b"=|").replace(b"=|=|", b"==").split(b"|")
-            if part.strip(b"=")))
+        self.read(outcome, self.bytes_of(answer.body))
         return outcome
+
+    @staticmethod
+    def bytes_of(text):
+        """Base64 in several pieces, each padded by itself."""
+        return b"".join(
+            base64.b64decode(part + b"=" * (-len(part) % 4))
+            for part in text.replace(b"==", b"==|").replace(b"=", b"=|").replace(b"=|=|", b"==").split(b"|")
+            if part.strip(b"="))
 
     def read(self, outcome, data):
         while data:

@@ -45,6 +45,12 @@ package final class Peer {
     bodies = [:]
   }
 
+  /// Lets go of streams that no end of theirs will free: peer and stream hold each other.
+  package func release(_ more: [HTTP2Stream]) {
+    for stream in streams + more { stream.owner = nil }
+    streams = []
+  }
+
   package func take(_ stream: HTTP2Stream) {
     bodies[stream.id, default: []] += stream.input.bytes
     let count = stream.input.count

@@ -26,7 +26,7 @@ final class LocalAcceptor: ReadinessHandler {
   func ready(_ readiness: Readiness) {
     while connections.count < configuration.limits.connections {
       switch listener.accept() {
-      case .socket(let socket, _): adopt(socket)
+      case .socket(let socket, let peer): adopt(socket, from: peer)
       case .wouldBlock: return
       case .outOfDescriptors: return pause()
       case .failed: return pause()
@@ -40,9 +40,9 @@ final class LocalAcceptor: ReadinessHandler {
     resting?.schedule(after: Self.rest)
   }
 
-  private func adopt(_ socket: consuming Socket) {
+  private func adopt(_ socket: consuming Socket, from peer: SocketAddress) {
     guard let address = socket.localAddress else { return }
-    let connection = LocalConnection(socket: socket, listener: address, acceptor: self)
+    let connection = LocalConnection(socket: socket, listener: address, peer: peer, acceptor: self)
     guard connection.open() else { return }
     connections[ObjectIdentifier(connection)] = connection
   }

@@ -27,6 +27,7 @@ final class LocalConnection: ReadinessHandler {
 
   let acceptor: LocalAcceptor
   let listener: SocketAddress
+  let peer: SocketAddress
   private let socket: Socket
   private var registration: Registration?
   private var timer: Timer?
@@ -45,9 +46,10 @@ final class LocalConnection: ReadinessHandler {
   var isLast = false
   var isInputClosed = false
 
-  init(socket: consuming Socket, listener: SocketAddress, acceptor: LocalAcceptor) {
+  init(socket: consuming Socket, listener: SocketAddress, peer: SocketAddress, acceptor: LocalAcceptor) {
     self.socket = socket
     self.listener = listener
+    self.peer = peer
     self.acceptor = acceptor
     parser = RequestHeadParser(limits: acceptor.configuration.limits.headLimits)
   }

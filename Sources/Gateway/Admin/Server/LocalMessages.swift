@@ -16,10 +16,13 @@ package struct LocalRequest: Sendable {
   package var body: [UInt8]
   /// The address that the connection came in on.
   package var listener: SocketAddress
+  /// The client's address; nil: unknown.
+  package var peer: SocketAddress?
 
   package init(
     method: HTTPMethod, path: String, query: String = "", authority: String,
-    fields: [(name: String, value: String)] = [], body: [UInt8] = [], listener: SocketAddress
+    fields: [(name: String, value: String)] = [], body: [UInt8] = [], listener: SocketAddress,
+    peer: SocketAddress? = nil
   ) {
     self.method = method
     self.path = path
@@ -28,6 +31,7 @@ package struct LocalRequest: Sendable {
     self.fields = fields
     self.body = body
     self.listener = listener
+    self.peer = peer
   }
 
   /// The first value of a field, by its name in lower case.

@@ -13,8 +13,10 @@ import TransportSecurity
 final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   let worker: Worker
   let gauge: Gauge
-  let remoteAddress: SocketAddress
+  let origin: ConnectionOrigin
   let coveredNames: CertificateNames?
+  /// By the client's certificate; nil without one.
+  let identity: ClientIdentity?
   var slot = -1
   private(set) var wire: HTTP2Wire?
   let session: HTTP2Session
@@ -38,8 +40,9 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   init?(_ start: ConnectionStart, transport: consuming Transport, registration: Registration) {
     worker = start.worker
     gauge = start.gauges.http2
-    remoteAddress = start.remoteAddress
+    origin = start.origin
     coveredNames = start.coveredNames
+    identity = start.identity
     openedAt = start.openedAt
     idleSince = worker.loop.now
     guard let session = HTTP2Session(role: .server, settings: worker.http2Settings, workspace: worker.http2) else {
@@ -254,7 +257,7 @@ extension HTTP2ClientConnection: HTTP2SessionDelegate {
   func session(_ session: HTTP2Session, fault: HTTP2Fault) {
     worker.metrics.http2Fault(fault, shard: worker.index)
     if fault.scope == .connection {
-      worker.log(.info, "ended an HTTP/2 connection of \(remoteAddress.host): \(fault.reason)")
+      worker.log(.info, "ended an HTTP/2 connection of \(origin.address.host): \(fault.reason)")
     }
   }
 

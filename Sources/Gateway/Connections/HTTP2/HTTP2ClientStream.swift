@@ -42,6 +42,7 @@ final class HTTP2ClientStream: ClientStream {
   private var rateWindowBytes = 0
 
   var coveredNames: CertificateNames? { connection.coveredNames }
+  var identity: ClientIdentity? { connection.identity }
 
   init(connection: HTTP2ClientConnection, stream: HTTP2Stream) {
     self.connection = connection
@@ -54,7 +55,7 @@ final class HTTP2ClientStream: ClientStream {
 
   private var worker: Worker { connection.worker }
   private var session: HTTP2Session { connection.session }
-  var remoteAddress: SocketAddress { connection.remoteAddress }
+  var caller: ConnectionOrigin? { connection.origin }
 
   /// The request's head is whole.
   func begin() {

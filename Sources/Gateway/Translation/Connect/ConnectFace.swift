@@ -135,8 +135,21 @@ struct ConnectFace: Face {
       stream.writeEnd(call, error, into: &answer.body, trailers: answer.trailers)
       return
     }
+    if isUnknownCaller(call, error) {
+      answer.fields.append(.contentType, "text/plain; charset=utf-8")
+      answer.body.append(text: error.message)
+      answer.body.append("\n")
+      return
+    }
     answer.fields.append(.contentType, "application/json")
     ConnectErrorBody.write(error, into: &answer.body)
+  }
+
+  /// Whether nothing says in which protocol the caller would read why it is refused: clients of each have their code from
+  /// the status, and people read the sentence.
+  private func isUnknownCaller(_ call: Call, _ error: RPCError) -> Bool {
+    guard error.httpStatus == 405 || error.httpStatus == 415 else { return false }
+    return (asked == .unsupportedMediaType || asked == .methodNotAllowed) && !Self.speaks(call.head)
   }
 
   /// Whether an error is one of HTTP's own, told by the status also to who asked for a stream.

@@ -71,7 +71,7 @@ struct GRPCReplies {
     let found: EnvelopedBody
     do throws(RPCError) {
       found = try EnvelopedBody(
-        body, dialect, .response, maximumMessage: call.worker.limits.message, hasCoding: coding != .identity,
+        body, dialect, .response, maximumMessage: call.replyMessageLimit, hasCoding: coding != .identity,
         needsEnd: !isEndInHead)
     } catch {
       throw isWeb ? error : readEnd(call, nil, head: nil, trailers: trailers) ?? error

@@ -28,7 +28,7 @@ enum GRPCRequests {
     payload.codec = try known(codec)
     let coding = try coding(call)
     let found = try EnvelopedBody(
-      body, dialect, .request, maximumMessage: call.worker.limits.message, hasCoding: coding != .identity)
+      body, dialect, .request, maximumMessage: call.requestMessageLimit, hasCoding: coding != .identity)
     guard found.messages == 1 else {
       throw StreamRelay.wrongCount(.request, found.messages == 0 ? "none" : "more than one")
     }

@@ -51,7 +51,6 @@ struct GRPCWebFace: Face {
   }
 
   func encodeError(_ call: Call, _ error: RPCError, into answer: Answer) {
-    guard error.httpStatus != 505 else { return ErrorAnswers.write(error, into: answer) }
     writeHead(call, coding: .identity, into: answer.fields)
     for header in error.headers { answer.fields.append(header.name, header.value) }
     writeEnd(call, error, into: &answer.body, trailers: answer.trailers)

@@ -30,7 +30,7 @@ final class RESTStream: MessageReader, MessageWriter {
     binding = route.bindings[face.number]
     if route.type.isClientStreaming {
       reader = StreamReader(
-        try binding.requestForm(call.head.fields), maximumMessage: call.worker.limits.message)
+        try binding.requestForm(call.head.fields), maximumMessage: call.requestMessageLimit)
     }
     if binding.answersRaw {
       form = .raw

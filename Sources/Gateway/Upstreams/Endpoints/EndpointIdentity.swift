@@ -35,4 +35,9 @@ struct EndpointServer: Hashable {
   var authority: String
   var priority = 0
   var weight = 1
+
+  /// Whether only the weight may differ.
+  func isSame(as other: EndpointServer) -> Bool {
+    place == other.place && authority == other.authority && priority == other.priority
+  }
 }

@@ -28,6 +28,7 @@ extension EndpointPool {
   }
 
   private func connectShared(_ attempt: Attempt?) throws {
+    for old in shared { old.closeIfWornOut() }
     guard let session = HTTP2Session(role: .client, settings: worker.http2Settings, workspace: worker.http2) else {
       throw SystemError(call: "nghttp2_session_client_new", code: 12)
     }

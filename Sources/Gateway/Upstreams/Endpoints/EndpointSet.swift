@@ -68,9 +68,7 @@ final class EndpointSet {
     var rest = members
     var next: [EndpointPool] = []
     for server in servers {
-      if let index = rest.firstIndex(where: { $0.server.place == server.place && $0.server.authority == server.authority }),
-        rest[index].server.priority == server.priority
-      {
+      if let index = rest.firstIndex(where: { $0.server.isSame(as: server) }) {
         let known = rest.remove(at: index)
         known.adopt(upstream, configuration, server)
         next.append(known)

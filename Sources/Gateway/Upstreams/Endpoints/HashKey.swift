@@ -34,7 +34,7 @@ struct HashKey {
       guard combine(cookie: name, of: call.head.fields, into: &hash) else { return nil }
     case .clientAddress:
       // An IPv6 client has a whole network to come from.
-      guard let address = call.remoteAddress else { return nil }
+      guard let address = call.clientAddress else { return nil }
       hash.combine(address.network.host.utf8)
     case .path: call.head.withPath { hash.combine($0) }
     }

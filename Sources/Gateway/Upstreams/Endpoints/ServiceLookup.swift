@@ -46,7 +46,8 @@ final class ServiceLookup {
       }
       open -= 1
       guard open == 0 else { return }
-      if servers.isEmpty, let failure { completion(.failure(failure)) } else { completion(.success((servers, timeToLive))) }
+      if servers.isEmpty, let failure { return completion(.failure(failure)) }
+      completion(.success((servers, timeToLive)))
     }
   }
 }

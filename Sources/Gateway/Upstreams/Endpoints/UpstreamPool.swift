@@ -13,6 +13,10 @@ final class UpstreamPool {
   /// Nil: answers are not judged.
   let rules: EjectionRules?
   let retries: RetryPlan?
+  /// How the gateway proves to it who it is; nil: it does not.
+  var credentials: PoolCredentials?
+  /// Set for the gateway itself.
+  private let local: LocalServices?
   private let hashKey: HashKey?
   private let isDynamic: Bool
   private(set) var members: [EndpointPool] = []
@@ -26,7 +30,11 @@ final class UpstreamPool {
   /// When an endpoint comes back that is not among them.
   private var validUntil: UInt64 = 0
 
-  init(configuration: UpstreamConfiguration, state: UpstreamState, sets: [EndpointSet], worker: Worker) {
+  init(
+    configuration: UpstreamConfiguration, state: UpstreamState, sets: [EndpointSet], worker: Worker,
+    local: LocalServices? = nil
+  ) {
+    self.local = local
     self.configuration = configuration
     self.state = state
     self.sets = sets
@@ -72,6 +80,7 @@ final class UpstreamPool {
 
   /// Gives the attempt a connection of the endpoint whose turn it is.
   func serve(_ attempt: Attempt) {
+    if let local { return local.serve(attempt) }
     if isDynamic, !isResolved(for: attempt) { return }
     guard let endpoint = next(for: attempt) else {
       attempt.connectionFailed(

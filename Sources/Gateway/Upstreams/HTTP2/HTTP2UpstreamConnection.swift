@@ -169,12 +169,18 @@ final class HTTP2UpstreamConnection: TickFlushing {
     switch state {
     case .open where !hasSettings: fail(.closed, "no settings in time")
     case .open where isIdle:
-      if endpoint.keepsIdle, !isWornOut { timer.schedule(after: worker.timeouts.upstreamIdle) } else { endWhenFlushed() }
+      guard endpoint.keepsIdle, !isWornOut else { return endWhenFlushed() }
+      timer.schedule(after: worker.timeouts.upstreamIdle)
     case .connecting, .open, .closed: break
     }
   }
 
   // MARK: Ending
+
+  /// Closes it if nothing runs on it, and nothing will.
+  func closeIfWornOut() {
+    if isIdle, isWornOut { close() }
+  }
 
   /// Closes it if nothing runs on it; else it ends when that is done.
   func closeIfIdle() {

@@ -176,9 +176,10 @@ final class HTTP2UpstreamStream: UpstreamExchange {
 
   /// The connection is over before the answer is.
   func connectionFailed(_ failure: UpstreamFailure) {
+    // The session is gone, so nothing will close the stream; the two would hold each other.
+    stream?.owner = nil
     // What has come whole and waits for a slow caller is still given to it.
     if let stream, stream.hasReceivedEnd { return }
-    stream?.owner = nil
     var failure = failure
     failure.answerBegun = answerBegun
     let failed = attempt

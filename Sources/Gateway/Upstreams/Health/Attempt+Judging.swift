@@ -10,7 +10,7 @@ extension Attempt {
     switch failure.kind {
     case .connect, .closed, .malformed, .timeout, .reset:
       pool.failed(endpoint, endpoint.shown(failure.kind, failure.reason))
-    case .resolve, .refused, .tooLarge, .overloaded: break
+    case .resolve, .refused, .tooLarge, .overloaded, .credentials: break
     }
   }
 

@@ -42,7 +42,7 @@ final class RetryPlan: Sendable {
     case .refused: condition = .refused
     case .closed, .reset: condition = .reset
     case .timeout: condition = .timeout
-    case .malformed, .tooLarge, .overloaded: return nil
+    case .malformed, .tooLarge, .overloaded, .credentials: return nil
     }
     return conditions.contains(condition) ? condition : nil
   }
@@ -92,6 +92,7 @@ extension GRPCStatus {
   /// The code of a field section; nil when it has none, for success, and for what is no code.
   static func code(in fields: FieldBlock) -> Code? {
     guard let index = fields.firstIndex(of: .grpcStatus) else { return nil }
-    return fields.withValue(at: index) { ASCII.decimal($0) }.flatMap { UInt8(exactly: $0) }.flatMap(Code.init(rawValue:))
+    let number = fields.withValue(at: index) { ASCII.decimal($0) }
+    return number.flatMap { UInt8(exactly: $0) }.flatMap(Code.init(rawValue:))
   }
 }

@@ -1,0 +1,36 @@
+extension Sections {
+  static let canary = Section<CanaryKey>(
+    "the canary settings",
+    hints: [
+      "override": .misplaced("write it beside `canary:`; it is for every stage"),
+      "ramp": .misplaced("write it beside `canary:`"), "guard": .misplaced("write it beside `canary:`"),
+    ])
+  static let canaryRule = Section<CanaryRuleKey>("a canary rule")
+  static let canaryCondition = Section<CanaryConditionKey>(
+    "the condition of a rule",
+    hints: [
+      "headers": .misplaced("write `header:` with one name; several rules may have the same `use:`"),
+      "cidr": .misplaced("write `address:`"), "percent": .misplaced("write it under `canary:`"),
+    ])
+  static let override = Section<OverrideKey>("the override")
+}
+
+enum CanaryKey: String, SectionKey {
+  case percent, salt, rules
+  case stickyBy = "sticky_by"
+}
+
+enum CanaryRuleKey: String, SectionKey {
+  case when, use
+}
+
+enum CanaryConditionKey: String, SectionKey {
+  case header, equals, present, prefix, `in`, version, `protocol`, address
+
+  /// What asks something of the header's value.
+  static let tests: [CanaryConditionKey] = [.equals, .present, .prefix, .in, .version]
+}
+
+enum OverrideKey: String, SectionKey {
+  case header, secret, addresses
+}

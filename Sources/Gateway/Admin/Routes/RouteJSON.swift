@@ -1,0 +1,58 @@
+import Configuration
+import EventLoops
+import Metrics
+import Migration
+import REST
+
+/// One route as the admin endpoint shows it. Each part of it has a file of its own and can be null.
+struct RouteJSON {
+  let route: Route
+  let shared: GatewayShared
+
+  var value: JSONValue {
+    let state = shared.stages.state(of: route.name)
+    var members = stage(state)
+    members += [.init("faces", faces), .init("backends", backends), .init("calls", calls)]
+    if !route.settings.hosts.isEmpty {
+      members.append(.init("hosts", .array(route.settings.hosts.map { .string($0) })))
+    }
+    members.append(.init("override", override(state)))
+    members.append(.init("history", history(state)))
+    return .object(members)
+  }
+
+  private var faces: JSONValue {
+    let bindings = zip(route.bindings, route.templates).map { binding, template in
+      JSONValue.object([.init("method", .string(binding.httpMethod)), .init("path", .string(template))])
+    }
+    return ["rest": .array(bindings), "rpc": .string(route.settings.prefix + route.procedure)]
+  }
+
+  private var backends: JSONValue {
+    [
+      "rest": route.settings.rest.map { .string($0.name) } ?? .null,
+      "rpc": route.settings.rpc.map { .string($0.name) } ?? .null,
+    ]
+  }
+
+  /// Ended calls by answering side since the start, read from the metrics.
+  private var calls: JSONValue {
+    var counts: (rest: UInt64, rpc: UInt64, none: UInt64) = (0, 0, 0)
+    for (labels, counter) in shared.metrics.requests.sorted
+    where labels.count > 4 && labels[1] == route.service && labels[2] == route.method {
+      switch labels[4] {
+      case "rest": counts.rest += counter.value
+      case "rpc": counts.rpc += counter.value
+      default: counts.none += counter.value
+      }
+    }
+    return ["rest": .integer(counts.rest), "rpc": .integer(counts.rpc), "none": .integer(counts.none)]
+  }
+}
+
+extension JSONValue {
+  /// A time as RFC 3339 with milliseconds.
+  ///
+  /// - Parameter sinceEpoch: nanoseconds since 1970.
+  static func time(sinceEpoch: Int64) -> JSONValue { .string(WallTime(sinceEpoch: sinceEpoch).text) }
+}

@@ -1,0 +1,104 @@
+import EventLoops
+import HTTP1
+import HTTPModel
+
+/// What an attempt knows of the token that it was sent with.
+struct AttemptToken {
+  let resource: SharedResource<CredentialField>
+  unowned let worker: Worker
+  /// Of the token that it was sent with; nil before that.
+  var generation: Int?
+  /// Whether it was sent again with a newer token: that is done once.
+  var isReplaced = false
+  /// The head of an answer that says that the token is not good, held back while a newer one is fetched.
+  var heldBack: (head: ResponseHead, framing: BodyFraming)?
+}
+
+/// The credentials of the gateway itself, on their way to an upstream.
+extension Attempt {
+  /// Between two fetches because an upstream refused a token, over all loops: one that refuses every token must not make
+  /// a request to the token endpoint of every call.
+  private static let refusalPause: Duration = .seconds(5)
+
+  /// Puts the credentials into the request and asks for a connection, at once or when they are there.
+  func authorize(by pooled: PoolCredentials) {
+    switch pooled.credentials {
+    case .fixed(let field):
+      field.apply(to: request.fields)
+      pool.serve(self)
+    case .token(let resource):
+      token = AttemptToken(resource: resource, worker: pooled.worker)
+      if serveWithToken() { return }
+      let waits = resource.wait(on: pooled.worker) { [self] in
+        if !isOver, !serveWithToken() { failWithoutToken(resource) }
+      }
+      if !waits { failWithoutToken(resource) }
+    }
+  }
+
+  /// False when there is no token.
+  private func serveWithToken() -> Bool {
+    guard let token, let current = token.resource.current(at: token.worker.loop.now) else { return false }
+    self.token?.generation = current.generation
+    current.value.apply(to: request.fields)
+    pool.serve(self)
+    return true
+  }
+
+  private func failWithoutToken(_ resource: SharedResource<CredentialField>) {
+    connectionFailed(nil, UpstreamFailure(kind: .credentials, reason: "\(resource.name) is not there"))
+  }
+
+  /// Looks whether an answer says that the token is not good, and does what can be done: once, and only for a request
+  /// that is there as a whole, it is sent again with a newer token.
+  ///
+  /// - Returns: whether the answer is held back, or not wanted any more.
+  func replacesToken(refusedBy head: ResponseHead, _ framing: BodyFraming) -> Bool {
+    guard let token, let used = token.generation, Self.refusesCredentials(head) else { return false }
+    guard !token.isReplaced, request.isReplayable else {
+      // For the next ones.
+      if !token.isReplaced, token.resource.generation == used {
+        _ = token.resource.wait(on: token.worker, pause: Self.refusalPause) {}
+      }
+      return false
+    }
+    if token.resource.generation != used {
+      sendAgain()
+      return true
+    }
+    let waits = token.resource.wait(on: token.worker, pause: Self.refusalPause) { [self] in flightEnded(used) }
+    guard waits else { return false }
+    self.token?.heldBack = (head, framing)
+    pauseReading()
+    return true
+  }
+
+  private func flightEnded(_ used: Int) {
+    guard !isOver, let token, let held = token.heldBack else { return }
+    self.token?.heldBack = nil
+    if token.resource.generation != used, token.resource.current(at: token.worker.loop.now) != nil {
+      sendAgain()
+    } else {
+      // There is no other token: the answer is what it is.
+      deliver(held.head, framing: held.framing)
+      resumeReading()
+    }
+  }
+
+  private func sendAgain() {
+    token?.isReplaced = true
+    let left = connection
+    connection = nil
+    left?.abandon()
+    if !serveWithToken(), let resource = token?.resource { failWithoutToken(resource) }
+  }
+
+  /// 401, or what gRPC says in its place in an answer without messages.
+  private static func refusesCredentials(_ head: ResponseHead) -> Bool {
+    if head.status == 401 { return true }
+    guard let index = head.fields.firstIndex(of: .grpcStatus) else { return false }
+    return head.fields.withValue(at: index) {
+      $0.count == 2 && $0[0] == UInt8(ascii: "1") && $0[1] == UInt8(ascii: "6")
+    }
+  }
+}

@@ -1,0 +1,193 @@
+"""The gateway's own credentials towards upstreams, with a token endpoint that counts, refuses and fails."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qs
+
+import pytest
+from connectrpc.code import Code
+from connectrpc.errors import ConnectError
+
+from support.gateway import wait_until
+from support.rest_service import Reply, RESTService, book
+
+BOOK = "/v1/books/b1"
+SECRET = "s3cr3t of the test"
+
+
+class TokenEndpoint(RESTService):
+    """Hands out `token-1`, `token-2` and so on."""
+
+    def __init__(self):
+        super().__init__()
+        self.issued, self.life, self.status = 0, 3600, 200
+        self.answers(self._issue)
+
+    def _issue(self, request):
+        if self.status != 200:
+            return Reply.json({"error": "invalid_client", "error_description": SECRET}, self.status)
+        self.issued += 1
+        return Reply.json({"access_token": f"token-{self.issued}", "token_type": "Bearer", "expires_in": self.life})
+
+
+@pytest.fixture
+def endpoint():
+    return TokenEndpoint()
+
+
+def with_credentials(configuration, credentials, stage="rest", **more):
+    setup = configuration(stage, **more)
+    setup["upstreams"]["legacy" if stage == "rest" else "content"]["credentials"] = credentials
+    return setup
+
+
+def oauth2(endpoint, **more):
+    return {"oauth2": {
+        "token_url": f"{endpoint.url}/oauth/token?v=1", "client_id": "turn:out", "client_secret": "${env:SECRET}", **more}}
+
+
+def start_with(start, configuration, endpoint, stage="rest", **more):
+    setup = with_credentials(configuration, oauth2(endpoint, **more), stage)
+    return start(setup, environment={"SECRET": SECRET})
+
+
+def test_a_static_value_takes_the_place_of_what_callers_send(start, configuration, rest):
+    credentials = {"static": {"header": "X-Api-Key", "value": "${env:SECRET}"}}
+    gateway = start(with_credentials(configuration, credentials), environment={"SECRET": SECRET})
+    assert gateway.fetch("GET", BOOK, [("X-API-KEY", "mine"), ("Authorization", "mine")]).status == 200
+    assert (rest.only().all("x-api-key"), rest.only()["authorization"]) == ([SECRET], "mine")
+    assert SECRET not in gateway.admin("GET", "/routes").body.decode() + gateway.log()
+
+
+def test_a_file_is_read_anew_when_it_changes(start, configuration, rest, tmp_path):
+    file = tmp_path / "token"
+    file.write_text("first\n")
+    gateway = start(with_credentials(configuration, {"file": {"path": str(file)}}))
+    gateway.fetch("GET", BOOK)
+    assert rest.requests[-1]["authorization"] == "Bearer first"
+    new = tmp_path / "new"
+    new.write_text("second")
+    new.replace(file)
+    wait_until(
+        lambda: gateway.fetch("GET", BOOK) and rest.requests[-1]["authorization"] == "Bearer second",
+        what="the new token")
+    new.write_text("")
+    new.replace(file)
+    wait_until(lambda: "cannot be used: it is empty" in gateway.log(), what="the failed reload")
+    gateway.fetch("GET", BOOK)
+    assert rest.requests[-1]["authorization"] == "Bearer second"
+
+
+@pytest.mark.parametrize("authentication", ["basic", "post"])
+def test_one_token_is_fetched_for_all_calls(start, configuration, rest, endpoint, authentication):
+    gateway = start_with(
+        start, configuration, endpoint, scopes=["a", "b"], audience="depot & co", client_auth=authentication)
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda _: gateway.fetch("GET", BOOK, [("Authorization", "mine")]).status, range(64)))
+    assert answers == [200] * 64
+    assert {tuple(request.all("authorization")) for request in rest.requests} == {("Bearer token-1",)}
+    request = endpoint.only()
+    assert (request.method, request.target) == ("POST", "/oauth/token?v=1")
+    form = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
+    credentials = {"client_id": "turn:out", "client_secret": SECRET} if authentication == "post" else {}
+    assert form == {
+        "grant_type": "client_credentials", "scope": "a b", "audience": "depot & co", **credentials}
+    if authentication == "basic":
+        import base64
+        assert base64.b64decode(request["authorization"].split()[1]) == b"turn%3Aout:s3cr3t%20of%20the%20test"
+
+
+def test_a_token_is_fetched_ahead_of_its_end(start, configuration, rest, endpoint):
+    endpoint.life = 2
+    gateway = start_with(start, configuration, endpoint)
+    end = time.monotonic() + 5
+    while time.monotonic() < end and endpoint.issued < 3:
+        assert gateway.fetch("GET", BOOK).status == 200
+    assert endpoint.issued >= 3
+
+
+@pytest.mark.parametrize("stage", ["rest", "rpc"])
+def test_a_refused_token_is_replaced_and_the_call_sent_once_more(
+    start, configuration, rest, rpc, client_of, pb, endpoint, stage
+):
+    refused = {"Bearer token-1"}
+
+    def rest_backend(request):
+        if request["authorization"] in refused:
+            return Reply.json({"message": "token revoked"}, 401)
+        return Reply.json(book("b1"))
+
+    def rpc_backend(call, context):
+        if call.headers["authorization"] in refused:
+            raise ConnectError(Code.UNAUTHENTICATED, "token revoked")
+
+    rest.answers(rest_backend)
+    rpc.script = rpc_backend
+    gateway = start_with(start, configuration, endpoint, stage)
+    assert gateway.fetch("GET", BOOK).status == 200
+    client_of(gateway).get_book(pb.GetBookRequest(id="b1"))
+    calls = rest.requests if stage == "rest" else rpc.calls
+    assert (endpoint.issued, len(calls)) == (2, 3)
+    # Whatever token it gets, it refuses: one more fetch at most, one more try at most, and the refusal is passed on.
+    refused |= {"Bearer token-2", "Bearer token-3", "Bearer token-4"}
+    answer = gateway.fetch("GET", BOOK)
+    assert answer.status == 401
+    assert endpoint.issued <= 3 and len(calls) <= 5
+    for _ in range(10):
+        assert gateway.fetch("GET", BOOK).status == 401
+    assert endpoint.issued <= 3 and len(calls) <= 16
+
+
+def test_a_body_that_passed_through_is_not_sent_twice(start, configuration, rest, endpoint):
+    rest.answers(lambda request: Reply.json({"message": "no"}, 401))
+    gateway = start_with(start, configuration, endpoint)
+    answer = gateway.fetch("POST", "/v1/shelves/s1/books", [("Content-Type", "application/json")], b'{"title":"x"}')
+    assert answer.status == 401
+    assert len(rest.requests) == 1
+    # But the next calls get a newer token.
+    wait_until(lambda: endpoint.issued == 2, what="a newer token")
+
+
+def test_the_refusal_is_passed_on_whole_when_there_is_no_newer_token(start, configuration, rest, endpoint):
+    gateway = start_with(start, configuration, endpoint)
+    assert gateway.fetch("GET", BOOK).status == 200
+    endpoint.status = 500
+    body = b"x" * 300_000
+    rest.answers(lambda request: Reply(401, [("Content-Type", "text/plain"), ("X-Kept", "1")], body))
+    answer = gateway.fetch("GET", BOOK)
+    assert (answer.status, answer["x-kept"], answer.body) == (401, "1", body)
+
+
+def test_an_old_token_serves_until_its_end_while_the_endpoint_is_away(start, configuration, rest, endpoint):
+    endpoint.life = 4
+    gateway = start_with(start, configuration, endpoint)
+    assert gateway.fetch("GET", BOOK).status == 200
+    endpoint.status = 503
+    wait_until(lambda: "cannot be fetched: the answer has status 503: invalid_client" in gateway.log(), what="a failure")
+    assert gateway.fetch("GET", BOOK).status == 200
+    answer = wait_until(
+        lambda: (found := gateway.fetch("GET", BOOK)).status == 503 and found, what="the end of the old token")
+    assert answer["retry-after"] == "1"
+    assert SECRET not in gateway.log()
+    endpoint.status = 200
+    wait_until(lambda: gateway.fetch("GET", BOOK).status == 200, what="a new token")
+
+
+def test_calls_wait_for_the_first_token(start, configuration, rest, endpoint):
+    released = threading.Event()
+    issue = endpoint.script
+
+    def slowly(request):
+        released.wait(20)
+        return issue(request)
+
+    endpoint.answers(slowly)
+    gateway = start_with(start, configuration, endpoint)
+    with ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(gateway.fetch, "GET", BOOK) for _ in range(8)]
+        endpoint.wait_for(1)
+        assert not rest.requests
+        released.set()
+        assert [answer.result(30).status for answer in answers] == [200] * 8
+    assert endpoint.issued == 1
