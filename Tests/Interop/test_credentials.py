@@ -9,7 +9,9 @@ import pytest
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
+from support.echo_clients import CLIENTS
 from support.gateway import wait_until
+from support.http2 import HTTP2Upstream
 from support.rest_service import Reply, RESTService, book
 
 BOOK = "/v1/books/b1"
@@ -191,3 +193,23 @@ def test_calls_wait_for_the_first_token(start, configuration, rest, endpoint):
         released.set()
         assert [answer.result(30).status for answer in answers] == [200] * 8
     assert endpoint.issued == 1
+
+
+def test_a_refusal_of_grpc_in_an_answer_without_messages(start, echo_gateways, echo_schema, line, endpoint):
+    def whole(exchange):
+        if exchange["authorization"] == "Bearer token-1":
+            return exchange.answer(200, [("content-type", "application/grpc"), ("grpc-status", "16")])
+        reply = echo_schema.pb.Line(text="known").SerializeToString()
+        exchange.answer(
+            200, [("content-type", "application/grpc")], b"\0" + len(reply).to_bytes(4, "big") + reply,
+            [("grpc-status", "0")])
+
+    upstream = HTTP2Upstream(whole)
+    setup = echo_gateways.configuration("grpc")
+    setup["upstreams"]["echo"] |= {"endpoints": [upstream.url], "credentials": oauth2(endpoint)}
+    gateway = start(setup, environment={"SECRET": SECRET})
+    client = CLIENTS["connect"](echo_schema, gateway.address)
+    assert client.call("Say", line()).line.text == "known"
+    assert (len(upstream.exchanges), endpoint.issued) == (2, 2)
+    client.close()
+    upstream.close()

@@ -152,6 +152,16 @@ def test_callers_that_leave_while_it_is_asked_leave_nothing_behind(start, config
 
 # Keys.
 
+def test_no_backend_sees_a_key_on_public_routes_either(start, configuration, rest):
+    keys = {"keys": ["k-plain"], "query": "key", "header": "x-key"}
+    gateway = start(configuration(
+        interceptors=[{"access_log": {"format": "json"}}, {"api_key": keys}], service={"public": True}))
+    for target, fields in ((BOOK, [("X-Key", "k-plain")]), (f"{BOOK}?key=junk&shelf=s", [])):
+        assert gateway.fetch("GET", target, fields).status == 200
+    assert [(request.target, request["x-key"]) for request in rest.requests] == [
+        (BOOK, None), (f"{BOOK}?shelf=s", None)]
+
+
 def digest(key):
     return hashlib.sha256(key.encode()).hexdigest()
 

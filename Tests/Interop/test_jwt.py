@@ -8,6 +8,7 @@ import pytest
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
+from support.certificates import Authority
 from support.gateway import run, wait_until
 from support.rest_service import Reply
 from support.tokens import AUDIENCE, ISSUER, MAKERS, Key, KeyServer, bearer, key_set
@@ -235,6 +236,28 @@ def test_each_issuer_has_its_own_keys_and_files_are_read_anew(start, configurati
     new.write_text(json.dumps(key_set(Key("s2", "HS256", secret=b"y" * 32))))
     new.replace(file)
     wait_until(lambda: status(gateway, own) == 401, what="the new keys")
+
+
+def test_a_key_server_over_tls_has_to_be_who_it_says(start, configuration, tmp_path, key):
+    authority = Authority(tmp_path / "ca")
+    server = KeyServer(key, tls=authority.server_context(authority.issue("keys", "IP:127.0.0.1")))
+    trusting = jwt(server)
+    trusting["jwt"]["jwks"]["tls"] = {"ca": str(authority.file)}
+    assert status(start(guarded(configuration, trusting)), bearer(key.token())) == 200
+    strict = start(guarded(configuration, jwt(server)))
+    assert status(strict, bearer(key.token())) == 503
+    assert "cannot be fetched" in strict.log() and "certificate" in strict.log()
+
+
+def test_a_claim_decides_who_is_in_a_canary(start, configuration, rest, rpc, key, server):
+    canary = {"stage": "canary", "canary": {"percent": "50%", "sticky_by": "claim:sub"}}
+    gateway = start(guarded(configuration, jwt(server, forward={"sub": "x-user-id"}), methods={"GetBook": canary}))
+    users = [f"user{number}" for number in range(40)]
+    for user in users * 2:
+        assert status(gateway, bearer(key.token(sub=user))) == 200
+    sides = [[request["x-user-id"] for request in rest.requests], [call.headers["x-user-id"] for call in rpc.calls]]
+    assert sorted(sides[0] + sides[1]) == sorted(users * 2)
+    assert not set(sides[0]) & set(sides[1]) and all(len(side) >= 20 for side in sides)
 
 
 def test_a_public_route_that_checks_callers_is_a_fault(tmp_path, configuration, server):

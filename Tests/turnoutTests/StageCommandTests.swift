@@ -13,7 +13,7 @@ import Testing
     var isReady: Bool { true }
     func metrics() -> [UInt8] { [] }
     func upstreams() -> [UInt8] { [] }
-  func routes() -> [UInt8] { [] }
+    func routes() -> [UInt8] { [] }
     func reload() -> ReloadOutcome { .ok(warnings: []) }
 
     func route(_ procedure: String) -> Result<[UInt8], ControlError> { .success(Array("{}".utf8)) }

@@ -2,7 +2,7 @@ extension Sections {
   static let credentials = Section<CredentialsKey>("the credentials of an upstream")
   static let staticCredentials = Section<StaticCredentialsKey>("static credentials")
   static let fileCredentials = Section<FileCredentialsKey>("credentials of a file")
-  static let oauth2 = Section<OAuth2Key>("the OAuth 2.0 settings")
+  static let oauth2 = Section<OAuth2Key>("an OAuth 2.0 client")
 }
 
 enum CredentialsKey: String, SectionKey {

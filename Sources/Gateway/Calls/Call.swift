@@ -88,6 +88,8 @@ final class Call {
   var rawReply: RawReply?
   var download: RawDownload?
 
+  /// What was left out because it is only to be explained.
+  var omissions: [String] = []
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
   var onRequest: ((UpstreamRequest, UpstreamConfiguration) -> Void)?
 

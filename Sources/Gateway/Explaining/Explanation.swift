@@ -52,6 +52,7 @@ enum Explanation {
       if !body.isEmpty { call.received(&body, body.count) }
       call.receivedEnd(FieldBlock())
     }
+    for omission in call.omissions { report.line("note", omission) }
     if let decision = call.decision {
       report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers")
     }

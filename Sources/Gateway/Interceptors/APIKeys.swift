@@ -27,12 +27,24 @@ struct APIKeys: AuthenticatingInterceptor {
       call.worker.countAuthRefused("api_key", "none")
       return .refuse(refusal("an API key is needed"))
     }
-    if keys.contains(presented.span) || file?.opens(with: presented, call) == true {
+    if keys.contains(presented.span) {
       call.apiKeyHash = presented.hashValue
+      return .proceed
+    }
+    if let owner = file?.owner(of: presented, call) {
+      // All keys of one owner share their limits.
+      call.apiKeyHash = owner.isEmpty ? presented.hashValue : owner.hashValue
       return .proceed
     }
     call.worker.countAuthRefused("api_key", "unknown")
     return .refuse(refusal("the API key is not valid"))
+  }
+
+  var onPublicRoutes: (any Interceptor)? {
+    CredentialStripping { [header, parameter] head in
+      if let parameter { _ = QueryParameter.take(parameter, from: head) }
+      if let header { head.fields.remove(named: header.span) }
+    }
   }
 
   private func takeHeader(_ name: [UInt8], from fields: FieldBlock) -> [UInt8]? {

@@ -67,7 +67,15 @@ final class InterceptorBuilder {
   /// Nil, and a fault, when something of it cannot be used.
   private func plan(_ settings: JWTConfiguration) -> JWTPlan? {
     let issuers = settings.issuers.compactMap { issuer -> JWTPlan.Issuer? in
-      keySource(issuer.keys).map { JWTPlan.Issuer(name: issuer.issuer, check: TokenCheck(issuer), keys: $0) }
+      guard let source = keySource(issuer.keys) else { return nil }
+      let check = TokenCheck(issuer)
+      if case .file(let file) = issuer.keys, case .fixed(let keys) = source, !keys.serves(check.algorithms) {
+        diagnostics.append(
+          Diagnostic(
+            at: file.position, "no key of the key set is for the algorithms that are allowed, so nobody could call",
+            cure: "name them in `algorithms:`, as `[HS256]` for keys of `kty: oct`"))
+      }
+      return JWTPlan.Issuer(name: issuer.issuer, check: check, keys: source)
     }
     return issuers.count == settings.issuers.count ? JWTPlan(settings, issuers) : nil
   }

@@ -61,8 +61,9 @@ final class SharedResource<Value: Sendable>: RefreshedResource {
   /// Has a closure called on this loop when the present flight has ended, or one that begins now.
   ///
   /// - Parameter pause: between two flights that are begun so; those that were due do not count.
-  /// - Returns: false when none is under way and none may begin: the closure is dropped.
+  /// - Returns: false when none is under way and none may begin, or too many wait: the closure is dropped.
   func wait(on worker: Worker, pause: Duration = .zero, _ ended: @escaping () -> Void) -> Bool {
+    guard worker.resourceWaits.hasRoom else { return false }
     let now = worker.loop.now
     let begins: Bool? = state.withLock { state in
       if !state.isFetching, !Self.mayBegin(state, now, pause) { return nil }
@@ -146,10 +147,20 @@ protocol RefreshedResource: AnyObject, Sendable {
 /// Who waits on one loop, by the resource that is waited for.
 struct ResourceWaits {
   private var waiting: [ObjectIdentifier: [() -> Void]] = [:]
+  private var count = 0
+  /// What waits may have been left by its caller, and so is bounded by nothing else.
+  private static let maximum = 8192
+
+  var hasRoom: Bool { count < Self.maximum }
 
   mutating func add(_ ended: @escaping () -> Void, for resource: ObjectIdentifier) {
     waiting[resource, default: []].append(ended)
+    count += 1
   }
 
-  mutating func take(_ resource: ObjectIdentifier) -> [() -> Void] { waiting.removeValue(forKey: resource) ?? [] }
+  mutating func take(_ resource: ObjectIdentifier) -> [() -> Void] {
+    let taken = waiting.removeValue(forKey: resource) ?? []
+    count -= taken.count
+    return taken
+  }
 }

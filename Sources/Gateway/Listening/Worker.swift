@@ -31,7 +31,7 @@ final class Worker {
   private lazy var refreshers = Refreshers(worker: self)
   private let refreshesResources: Bool
   /// What this loop keeps for parts of its snapshot, by the part.
-  private var locals: [ObjectIdentifier: AnyObject] = [:]
+  private var locals: [ObjectIdentifier: (part: AnyObject, state: AnyObject)] = [:]
   private(set) var isDraining = false
   /// Whether upstreams are looked after while nobody asks for them; not where a request is only explained.
   var isAttending = false
@@ -112,9 +112,10 @@ final class Worker {
 
   /// What this loop keeps for a part of its snapshot; made when it is first asked for, let go with the snapshot.
   func local<State: AnyObject>(of part: AnyObject, _ make: () -> State) -> State {
-    if let known = locals[ObjectIdentifier(part)] as? State { return known }
+    if let known = locals[ObjectIdentifier(part)]?.state as? State { return known }
     let made = make()
-    locals[ObjectIdentifier(part)] = made
+    // The part too: another one in its place would find what is not its own.
+    locals[ObjectIdentifier(part)] = (part, made)
     return made
   }
 

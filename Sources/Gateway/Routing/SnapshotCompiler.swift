@@ -205,7 +205,9 @@ struct SnapshotCompiler {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
     var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
-    if settings.isPublic { chain.removeAll { $0 is any AuthenticatingInterceptor } }
+    if settings.isPublic {
+      chain = chain.compactMap { ($0 as? any AuthenticatingInterceptor).map(\.onPublicRoutes) ?? $0 }
+    }
     let canary = canaryPlan(settings, of: type)
     routes.append(
       Route(

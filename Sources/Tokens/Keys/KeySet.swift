@@ -34,6 +34,11 @@ package struct KeySet: Sendable {
     }
   }
 
+  /// Whether any key is for one of these algorithms.
+  package func serves(_ algorithms: [SignatureAlgorithm]) -> Bool {
+    keys.contains { key in algorithms.contains { key.permits($0) } }
+  }
+
   /// Checks the signature of a token.
   ///
   /// - Parameters:

@@ -18,7 +18,11 @@ struct ClientCertificates: AuthenticatingInterceptor {
 
   func onCall(_ call: Call) -> InterceptorVerdict {
     guard let identity = call.client?.identity else {
-      guard isRequired, !call.isExplained else { return .proceed }
+      guard isRequired else { return .proceed }
+      if call.isExplained {
+        call.omissions.append("client_certificate: a caller would have to show one")
+        return .proceed
+      }
       call.worker.countAuthRefused("client_certificate", "none")
       return .refuse(
         RPCError(

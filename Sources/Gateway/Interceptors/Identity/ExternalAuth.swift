@@ -29,7 +29,10 @@ struct ExternalAuth: AuthenticatingInterceptor {
   }
 
   func onCall(_ call: Call) -> InterceptorVerdict {
-    if call.isExplained { return .proceed }
+    if call.isExplained {
+      call.omissions.append("external_auth: \(plan.origin.resource.origin) was not asked")
+      return .proceed
+    }
     let request = plan.request(for: call)
     let memory = plan.configuration.cache == nil ? nil : call.worker.local(of: plan) { Memory() }
     let digest = memory.flatMap { plan.digest(request, $0.digester) }

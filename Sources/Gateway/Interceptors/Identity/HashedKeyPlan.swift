@@ -13,12 +13,12 @@ final class HashedKeyPlan: Sendable {
     self.forward = forward.map { Array($0.utf8) }
   }
 
-  /// Whether a key is one of them; then the backend is told whose it is.
-  func opens(with key: [UInt8], _ call: Call) -> Bool {
+  /// Whose a key is, which the backend is told too; empty for one without an owner's name, nil for an unknown one.
+  func owner(of key: [UInt8], _ call: Call) -> [UInt8]? {
     let digester = call.worker.local(of: self) { TokenDigester() }
-    guard let digest = digester.digest(key.span), let name = keys.name(of: digest) else { return false }
+    guard let digest = digester.digest(key.span), let name = keys.name(of: digest) else { return nil }
     if let forward, !name.isEmpty { call.head.fields.append(forward.span, name.span) }
-    return true
+    return name
   }
 }
 

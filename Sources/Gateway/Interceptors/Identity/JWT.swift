@@ -5,9 +5,6 @@ import HTTPModel
 import RPC
 import Tokens
 
-/// Lets only callers through that it knows: a route with `public: true` goes without.
-protocol AuthenticatingInterceptor: Interceptor {}
-
 /// `jwt`: lets only callers through that have a signed token of a known issuer, and tells the backend who they are.
 ///
 /// A token that was found to be good is remembered on the loop until it expires or the issuer's keys change, so that a
@@ -43,6 +40,10 @@ struct JWT: AuthenticatingInterceptor {
     }
   }
 
+  var onPublicRoutes: (any Interceptor)? {
+    plan.strips || plan.place.isQuery ? CredentialStripping { [plan] in plan.place.strip($0) } : nil
+  }
+
   private static var now: Double { Double(WallClock.nowCoarse().seconds) }
 
   private func check(_ token: [UInt8], _ call: Call, _ memory: Memory, mayWait: Bool) -> InterceptorVerdict {
@@ -58,7 +59,10 @@ struct JWT: AuthenticatingInterceptor {
         throw TokenFault(.issuer, "the token is of an issuer that is not known")
       }
       guard let keys = issuer.keys.current(at: call.worker.loop.now) else {
-        if call.isExplained { return .proceed }
+        if call.isExplained {
+          call.omissions.append("jwt: the token was not checked, because the keys would have to be fetched")
+          return .proceed
+        }
         return mayWait && wait(for: issuer, token, call, memory, pause: .zero) ? .wait : .refuse(unavailable(call))
       }
       do throws(TokenFault) {
@@ -108,7 +112,7 @@ struct JWT: AuthenticatingInterceptor {
 
   /// The caller learns nothing about why (RFC 6750 section 3.1); the log does.
   private func invalid(_ call: Call, _ fault: TokenFault) -> RPCError {
-    refusal(call, "\(fault.kind)", fault.reason, "the token is not valid", " error=\"invalid_token\"")
+    refusal(call, fault.kind.rawValue, fault.reason, "the token is not valid", " error=\"invalid_token\"")
   }
 
   private func unavailable(_ call: Call) -> RPCError {

@@ -22,6 +22,8 @@ struct TokenPlace: Sendable {
     }
   }
 
+  var isQuery: Bool { if case .query = place { true } else { false } }
+
   /// Calls the body with the one token, where it lies in a field of its own: without a copy.
   ///
   /// - Returns: nil when it has to be looked for by ``find(in:)``.
