@@ -31,8 +31,8 @@ func parser(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
   .target(name: name, dependencies: dependencies, swiftSettings: strictRules)
 }
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: rules)
+func library(_ name: String, resources: [Resource] = [], _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: rules)
 }
 
 func tests(_ name: String, _ more: [Target.Dependency] = [], excluding exclude: [String] = []) -> Target {
@@ -124,7 +124,8 @@ let package = Package(
     // I/O.
     library("EventLoops", ["Bytes", "CLinux", "CAres"]),
     library(
-      "Gateway",
+      // The migration dashboard: its files are put into the binary.
+      "Gateway", resources: [.embedInCode("Admin/Page")],
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",

@@ -2,7 +2,8 @@
 # Brings a Debian 12 machine with a Swift toolchain to where Turnout builds; only what is missing is installed.
 #
 #   ./deploy/setup.sh            what the build needs
-#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, promtool, a Python environment in .venv-tests
+#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, promtool, Chromium, a Python environment in
+#                                .venv-tests
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,7 +17,7 @@ with_tests=false
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
-usage() { sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 for argument in "$@"; do
   case $argument in
@@ -25,7 +26,7 @@ for argument in "$@"; do
     *) usage >&2; exit 2 ;;
   esac
 done
-if $with_tests; then packages+=(curl nghttp2-client openssl prometheus python3 python3-venv); fi
+if $with_tests; then packages+=(chromium curl nghttp2-client openssl prometheus python3 python3-venv); fi
 
 as_root() {
   if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi

@@ -13,6 +13,11 @@ import Testing
     #expect(try parse("check --config=a.yaml") == .check(config: "a.yaml"))
     #expect(try parse("routes --config a.yaml") == .routes(config: "a.yaml", asJSON: false))
     #expect(try parse("routes --json --config a.yaml") == .routes(config: "a.yaml", asJSON: true))
+    #expect(try parse("status") == .status(StatusArguments()))
+    #expect(
+      try parse("status --json --watch --admin http://a:1")
+        == .status(StatusArguments(admin: AdminURL(host: "a", port: 1), isJSON: true, isWatching: true)))
+    #expect(try parse("report --admin a:1") == .report(admin: AdminURL(host: "a", port: 1)))
     #expect(try parse("demo") == .demo)
     #expect(try parse("help") == .help(nil))
     #expect(try parse("--help") == .help(nil))

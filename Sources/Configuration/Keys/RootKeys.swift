@@ -8,6 +8,7 @@ enum Sections {
     "the admin endpoint", hints: ["tls": .notYet("the admin endpoint speaks HTTP/1.1 without TLS")])
   static let probes = Section<ProbesKey>(
     "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")])
+  static let callers = Section<CallersKey>("the callers")
   static let schemaSource = Section<SchemaKey>("a schema source")
   static let limits = Section<LimitsKey>("the limits")
   static let timeouts = Section<TimeoutsKey>("the timeouts")
@@ -15,9 +16,10 @@ enum Sections {
   /// Every section, for whoever lists the keys: documentation, its test, completion.
   package static var all: [KnownSection] {
     [
-      root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, schemaSource.known,
-      upstream.known, upstreamTLS.known, endpoint.known, balance.known, healthCheck.known, outlierEjection.known,
-      retries.known, backoff.known, upstreamLimits.known, credentials.known, staticCredentials.known,
+      root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, callers.known,
+      schemaSource.known, upstream.known, upstreamTLS.known, endpoint.known, balance.known, healthCheck.known,
+      outlierEjection.known, retries.known, backoff.known, upstreamLimits.known, credentials.known,
+      staticCredentials.known,
       fileCredentials.known, oauth2.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, rule.known, additionalRule.known,
@@ -30,7 +32,7 @@ enum Sections {
 
 enum RootKey: String, SectionKey {
   case listeners, admin, probes, include, schema, upstreams, services, interceptors, limits, timeouts, fallback
-  case workers, drain, via, log, zone
+  case workers, drain, via, log, callers, zone
   case nameServers = "name_servers"
 }
 
@@ -56,6 +58,11 @@ enum AdminKey: String, SectionKey {
 
 enum ProbesKey: String, SectionKey {
   case address
+}
+
+enum CallersKey: String, SectionKey {
+  case agentHeader = "agent_header"
+  case versionHeader = "version_header"
 }
 
 enum SchemaKey: String, SectionKey {

@@ -32,6 +32,7 @@ struct RootReader {
     context.read(map[.drain], into: &configuration.drain) { context.duration($0, zeroAllowed: true) }
     context.read(map[.via], into: &configuration.via) { context.boolean($0) }
     context.read(map[.log], into: &configuration.log) { context.word($0, "a log format") }
+    if let node = map[.callers] { configuration.callers = callers(node) }
     if configuration.services.contains(where: { $0.answerer == nil }), map[.schema] == nil, !context.isIncomplete {
       context.error(
         map.keyPosition(.services), "services are given without a `schema`",

@@ -32,6 +32,7 @@ package struct GatewayConfiguration: Sendable {
   package var via = false
   /// `text` or `json`: the form of all logs but the access log, on stderr (Default: text).
   package var log = LogFormat.text
+  package var callers = CallersConfiguration()
   /// Where this gateway runs: endpoints of the same zone are preferred; empty: all are equal.
   package var zone = ""
   /// Where names are asked for; empty: the machine's own.
@@ -116,6 +117,16 @@ package struct AdminConfiguration: Sendable, Equatable {
     self.address = address
     self.token = token
   }
+}
+
+/// `callers:`, how the programs that call are told apart on the migration dashboard.
+package struct CallersConfiguration: Sendable, Equatable {
+  /// The field that names the program, in lower case (Default: user-agent).
+  package var agentHeader = Array("user-agent".utf8)
+  /// The field with its version, in lower case; nil: as the program's field has it.
+  package var versionHeader: [UInt8]?
+
+  package init() {}
 }
 
 /// One entry of `schema:`.

@@ -7,7 +7,7 @@ import RPC
 /// Answers the requests of the admin endpoint, or of a read-only probes listener.
 ///
 /// Errors are `{"error": "…"}`. Changing verbs are guarded by ``AdminGuard``. On an address that is not loopback the
-/// reads that show routes or numbers need the token too; health never does.
+/// reads that show routes or numbers need the token too; health and the empty page never do.
 package struct AdminHandler: Sendable {
   /// What is served.
   package enum Role: Sendable, Equatable {
@@ -18,6 +18,7 @@ package struct AdminHandler: Sendable {
   }
 
   private enum Resource {
+    case page
     case health
     case readiness
     case metrics
@@ -30,7 +31,7 @@ package struct AdminHandler: Sendable {
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .health, .readiness, .metrics, .routes, .route, .upstreams: [.get, .head]
+      case .page, .health, .readiness, .metrics, .routes, .route, .upstreams: [.get, .head]
       case .stage: [.put, .delete]
       case .hold: [.put]
       case .reload: [.post]
@@ -67,6 +68,7 @@ package struct AdminHandler: Sendable {
     }
     guard case .admin = role else { return nil }
     switch path {
+    case "/": return .page
     case "/routes": return .routes
     case "/upstreams": return .upstreams
     case "/reload": return .reload
@@ -103,7 +105,8 @@ package struct AdminHandler: Sendable {
     guard case .admin(let token) = role else { return nil }
     let rules = AdminGuard(token: token)
     switch resource {
-    case .health, .readiness: return nil
+    // The page shows nothing by itself.
+    case .page, .health, .readiness: return nil
     case .metrics, .routes, .route, .upstreams: return rules.refusalOfRead(request)
     case .stage, .hold, .reload: return rules.refusalOfChange(request)
     }
@@ -111,6 +114,7 @@ package struct AdminHandler: Sendable {
 
   private func answer(_ resource: Resource, _ request: LocalRequest) -> LocalResponse {
     switch resource {
+    case .page: return MigrationPage.response
     case .health: return .text("ok\n")
     case .readiness: return control.isReady ? .text("ready\n") : .text("not ready\n", status: 503)
     case .metrics:

@@ -11,6 +11,7 @@ final class GatewayShared: Sendable {
   let rateLimiters = RateLimiterRegistry()
   let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
+  let callers = CallerRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
   let buffers = BufferBudget()

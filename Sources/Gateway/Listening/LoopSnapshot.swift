@@ -45,4 +45,5 @@ final class RouteCounters {
   var upstream: [(name: String, histogram: Histogram)] = []
   var rateLimited: Counter?
   var rateLimitDryRun: Counter?
+  var callers: RouteCallers?
 }

@@ -8,6 +8,7 @@ import RPC
 extension Worker {
   /// Counts a call that has ended.
   func callEnded(_ call: Call) {
+    countCaller(call)
     let counters = call.route?.counters ?? call.plans.unrouted
     let side = call.decision?.side ?? .none
     let stage = call.decision?.stage

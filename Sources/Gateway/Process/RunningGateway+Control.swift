@@ -11,7 +11,8 @@ extension RunningGateway: ControlPlane {
   var isReady: Bool { !isDraining }
 
   func routes() -> [UInt8] {
-    let routes = snapshot.routes.map { RouteJSON(route: $0, shared: shared).value }
+    let counts = CallCounts(shared.metrics)
+    let routes = snapshot.routes.map { RouteJSON(route: $0, shared: shared, counts: counts).value }
     let value: JSONValue = [
       "replica": .string(replica), "now": .time(sinceEpoch: WallClock.now().sinceEpoch), "routes": .array(routes),
     ]

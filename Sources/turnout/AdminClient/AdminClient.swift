@@ -14,24 +14,25 @@ struct AdminClient {
     var reason: String
   }
 
-  /// Bytes of an answer's body; a route's JSON has a few hundred.
-  private static let maximumBody = 1 << 20
+  /// Bytes of an answer's body; the JSON of one route has some thousands.
+  private static let maximumBody = 64 << 20
   /// Seconds for the whole exchange.
   private static let patience = 10
 
   let endpoint: AdminURL
   let token: String?
 
-  func send(_ method: HTTPMethod, _ path: String, body: [UInt8]) throws(Failure) -> Answer {
+  /// - Parameter body: JSON; nil: there is none.
+  func send(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil) throws(Failure) -> Answer {
     let connection = try BlockingConnection.open(to: endpoint, seconds: Self.patience)
     var request = ByteBuffer()
     let fields = FieldBlock()
-    fields.append(.contentType, "application/json" as StaticString)
+    if body != nil { fields.append(.contentType, "application/json" as StaticString) }
     if let token { fields.append(.authorization, "Bearer \(token)") }
     HeadWriter.request(
       method: method, target: Array(path.utf8).span, authority: Array(endpoint.authority.utf8).span, fields: fields,
-      framing: .length(body.count), closing: true, into: &request)
-    request.append(body)
+      framing: body.map { .length($0.count) } ?? .none, closing: true, into: &request)
+    if let body { request.append(body) }
     try connection.send(request)
     return try receive(from: connection, to: method)
   }

@@ -38,6 +38,14 @@ extension Command {
     case .stage where scanner.has("--clear"): self = .clearStage(try ClearArguments(scanner))
     case .stage: self = .stage(try StageArguments(scanner))
     case .hold: self = .hold(try HoldArguments(scanner))
+    case .status:
+      _ = try scanner.operands()
+      self = .status(
+        StatusArguments(
+          admin: try scanner.admin(), isJSON: scanner.has("--json"), isWatching: scanner.has("--watch")))
+    case .report:
+      _ = try scanner.operands()
+      self = .report(admin: try scanner.admin())
     case .demo:
       _ = try scanner.operands()
       self = .demo
@@ -68,6 +76,9 @@ extension CommandName {
         .init(name: "--admin"),
       ]
     case .hold: [.init(name: "--off", takesValue: false), .init(name: "--reason"), .init(name: "--admin")]
+    case .status:
+      [.init(name: "--admin"), .init(name: "--json", takesValue: false), .init(name: "--watch", takesValue: false)]
+    case .report: [.init(name: "--admin")]
     case .demo, .help: []
     }
   }

@@ -9,6 +9,8 @@ enum Command: Sendable, Equatable {
   case stage(StageArguments)
   case clearStage(ClearArguments)
   case hold(HoldArguments)
+  case status(StatusArguments)
+  case report(admin: AdminURL)
   case demo
   /// Nil: the overview.
   case help(CommandName?)
@@ -22,6 +24,8 @@ enum CommandName: String, Sendable, CaseIterable {
   case explain
   case stage
   case hold
+  case status
+  case report
   case demo
   case help
 }
@@ -44,6 +48,14 @@ struct StageArguments: Sendable, Equatable {
   var procedure: String
   var change: StageChange
   var admin = AdminURL.standard
+}
+
+struct StatusArguments: Sendable, Equatable {
+  var admin = AdminURL.standard
+  /// The answer of the admin endpoint as it is.
+  var isJSON = false
+  /// Again and again until it is ended.
+  var isWatching = false
 }
 
 /// `turnout stage PROCEDURE --clear`

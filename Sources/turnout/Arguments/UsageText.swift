@@ -12,6 +12,9 @@ enum UsageText {
                                       move a route at run time
       turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL]
                                       stop the ramp of a route, or let it go on
+      turnout status [--watch] [--json] [--admin URL]
+                                      how far the move has come, a line for each route
+      turnout report [--admin URL]    the same as Markdown, with what to do next
       turnout demo                    the gateway before two embedded demo backends
       turnout help [COMMAND]          this text, or one command's
       turnout --version               the version
@@ -29,6 +32,8 @@ enum UsageText {
     case .explain: explain
     case .stage: stage
     case .hold: hold
+    case .status: status
+    case .report: report
     case .demo: demo
     }
   }
@@ -107,6 +112,35 @@ enum UsageText {
     The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
 
       turnout hold content.v1.ContentService/GetRanking --reason 'release freeze'
+
+    """
+
+  private static let status = """
+    usage: turnout status [--watch] [--json] [--admin URL]
+
+    Prints what the page of the admin endpoint shows: how many routes have moved, and of each its stage, calls per
+    second, error rates and 95th percentiles of both sides, how many answers differ, and what its guard says. The table
+    is fitted to the terminal; colours are left out where there is none, and with NO_COLOR.
+
+      --watch         again every two seconds, until it is ended
+      --json          what the admin endpoint says at /routes, a line each time
+      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+
+    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+
+    """
+
+  private static let report = """
+    usage: turnout report [--admin URL]
+
+    Prints the state of the move as Markdown: how many routes have moved, a table of them, where answers differ, who
+    still calls the REST face of moved routes, and what to do next with each route.
+
+      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+
+    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+
+      turnout report > move.md
 
     """
 

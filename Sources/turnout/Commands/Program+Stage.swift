@@ -1,5 +1,6 @@
 import Gateway
 import HTTPModel
+import JSONValues
 
 extension Program {
   func stage(_ arguments: StageArguments) -> ExitCode {
@@ -28,27 +29,13 @@ extension Program {
   private func send(
     _ method: HTTPMethod, _ path: String, _ body: JSONValue, to admin: AdminURL, said: String
   ) -> ExitCode {
-    let token = environment("TURNOUT_ADMIN_TOKEN").flatMap { $0.isEmpty ? nil : $0 }
-    if let token, !FieldSyntax.isValue(Array(token.utf8).span) {
-      return report(.other("TURNOUT_ADMIN_TOKEN holds bytes that no header may carry"))
-    }
-    let client = AdminClient(endpoint: admin, token: token)
-    do {
-      let answer = try client.send(method, "/routes/\(path)", body: body.bytes)
-      guard answer.status == 200 else { return report(.other(Self.reason(of: answer))) }
+    do throws(ProgramError) {
+      _ = try adminClient(admin).answer(method, "/routes/\(path)", body: body.bytes)
     } catch {
-      return report(.other("no answer from the admin endpoint \(admin.text): \(error.reason)"))
+      return report(.other(error.message))
     }
     console.out("\(said)\n")
     return .done
-  }
-
-  /// The endpoint's own words, else the status alone: whoever answers at that port may not be Turnout.
-  private static func reason(of answer: AdminClient.Answer) -> String {
-    guard let message = (try? JSONValue(parsing: answer.body))?["error"]?.text else {
-      return "the admin endpoint answered \(answer.status)"
-    }
-    return "\(message.map { $0.isNewline ? " " : String($0) }.joined()) (status \(answer.status))"
   }
 
   /// `10` and not `10.0`.

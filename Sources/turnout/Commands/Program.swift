@@ -35,6 +35,8 @@ struct Program: Sendable {
     case .stage(let arguments): return stage(arguments)
     case .clearStage(let arguments): return clearStage(arguments)
     case .hold(let arguments): return hold(arguments)
+    case .status(let arguments): return status(arguments)
+    case .report(let admin): return report(admin)
     case .serve, .check, .routes, .explain, .demo: return run(command, on: gateway)
     }
   }
@@ -46,7 +48,7 @@ struct Program: Sendable {
     case .routes(let config, let asJSON): routes(config, asJSON: asJSON, on: gateway)
     case .explain(let arguments): explain(arguments, on: gateway)
     case .demo: demo(on: gateway)
-    case .stage, .clearStage, .hold, .help, .version: .usage
+    case .stage, .clearStage, .hold, .status, .report, .help, .version: .usage
     }
   }
 

@@ -158,6 +158,7 @@ import Testing
     ("POST", "/metrics", "GET, HEAD"), ("GET", "/reload", "POST"), ("POST", "/routes/a.S/M/stage", "PUT, DELETE"),
     ("DELETE", "/routes/a.S/M/hold", "PUT"), ("PUT", "/routes/a.S/M", "GET, HEAD"),
     ("DELETE", "/routes", "GET, HEAD"), ("PUT", "/healthz", "GET, HEAD"),
+    ("POST", "/", "GET, HEAD"),
   ])
   func otherMethodsAre405(method: String, path: String, allow: String) {
     let handler = AdminHandler(role: .admin(token: nil), control: ScriptedControl())
@@ -167,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "/", "/route", "/routes/", "/routes//M/stage", "/routes/a.S//stage", "/routes/a/b/c/stage",
+    "/route", "/routes/", "/routes//M/stage", "/routes/a.S//stage", "/routes/a/b/c/stage",
     "/routes/a.S/M/stages", "/routes/%zz/M/stage", "/routes/stage", "/Metrics",
   ])
   func otherPathsAre404(path: String) {

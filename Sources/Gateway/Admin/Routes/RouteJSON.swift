@@ -1,6 +1,5 @@
 import Configuration
 import EventLoops
-import Metrics
 import Migration
 import REST
 
@@ -8,6 +7,8 @@ import REST
 struct RouteJSON {
   let route: Route
   let shared: GatewayShared
+  /// Where many routes are shown: counted once for all of them.
+  var counts: CallCounts?
 
   var value: JSONValue {
     let state = shared.stages.state(of: route.name)
@@ -16,6 +17,7 @@ struct RouteJSON {
     if !route.settings.hosts.isEmpty {
       members.append(.init("hosts", .array(route.settings.hosts.map { .string($0) })))
     }
+    members.append(.init("callers", callers))
     members.append(.init("override", override(state)))
     members.append(.init("history", history(state)))
     return .object(members)
@@ -37,15 +39,7 @@ struct RouteJSON {
 
   /// Ended calls by answering side since the start, read from the metrics.
   private var calls: JSONValue {
-    var counts: (rest: UInt64, rpc: UInt64, none: UInt64) = (0, 0, 0)
-    for (labels, counter) in shared.metrics.requests.sorted
-    where labels.count > 4 && labels[1] == route.service && labels[2] == route.method {
-      switch labels[4] {
-      case "rest": counts.rest += counter.value
-      case "rpc": counts.rpc += counter.value
-      default: counts.none += counter.value
-      }
-    }
+    let counts = (counts ?? CallCounts(shared.metrics))[route]
     return ["rest": .integer(counts.rest), "rpc": .integer(counts.rpc), "none": .integer(counts.none)]
   }
 }

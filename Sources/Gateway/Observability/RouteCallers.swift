@@ -1,0 +1,116 @@
+import Bytes
+import Configuration
+import EventLoops
+import HTTPModel
+import Migration
+import RPC
+import Synchronization
+
+/// The callers of one route on one loop, by face. Locked, for the admin endpoint reads what the loop writes; the lock is
+/// free nearly always.
+final class RouteCallers: Sendable {
+  struct Tables {
+    var rest = CallerTable()
+    var rpc = CallerTable()
+  }
+
+  let tables = Mutex(Tables())
+}
+
+/// The callers of all routes, kept over reloads under the procedure's name.
+final class CallerRegistry: Sendable {
+  private let routes = Mutex<[String: [Int: RouteCallers]]>([:])
+
+  /// What a loop counts a route's callers in.
+  func callers(of procedure: String, loop: Int) -> RouteCallers {
+    routes.withLock { routes in
+      if let known = routes[procedure]?[loop] { return known }
+      let callers = RouteCallers()
+      routes[procedure, default: [:]][loop] = callers
+      return callers
+    }
+  }
+
+  /// The tables of all loops.
+  func tables(of procedure: String) -> [RouteCallers.Tables] {
+    let all = routes.withLock { routes in routes[procedure].map { Array($0.values) } ?? [] }
+    return all.map { callers in callers.tables.withLock { $0 } }
+  }
+}
+
+extension Worker {
+  /// Bytes of a name and of a version that are kept.
+  private static let maximumAgent = 48
+  private static let maximumVersion = 32
+
+  /// Counts who made a call of a described route, once the call has got past its interceptors; where nobody could read
+  /// it, nothing is counted.
+  func countCaller(_ call: Call) {
+    guard let route = call.route, call.decision != nil else { return }
+    let configuration = call.plans.snapshot.configuration
+    guard configuration.admin != nil else { return }
+    let callers =
+      route.counters.callers ?? shared.callers.callers(of: route.plan.name, loop: index)
+    route.counters.callers = callers
+    let fields = call.head.fields
+    let agent = fields.firstIndex(of: configuration.callers.agentHeader.span)
+    let version = configuration.callers.versionHeader.flatMap { fields.firstIndex(of: $0.span) }
+    let now = WallClock.nowCoarse().seconds
+    withText(fields, agent) { agent in
+      withText(fields, version) { said in
+        let product = AgentProduct(agent)
+        let name = agent.extracting(Self.prefix(product.name, Self.maximumAgent))
+        let version =
+          said.isEmpty
+          ? agent.extracting(Self.prefix(product.version, Self.maximumVersion))
+          : said.extracting(0..<min(said.count, Self.maximumVersion))
+        let key = Self.key(name, version)
+        callers.tables.withLock { tables in
+          if call.face.kind == .rest {
+            tables.rest.record(key, at: now) { Self.caller(name, version, configuration) }
+          } else {
+            tables.rpc.record(key, at: now) { Self.caller(name, version, configuration) }
+          }
+        }
+      }
+    }
+  }
+
+  /// The value of a field, or nothing.
+  private func withText(_ fields: FieldBlock, _ index: Int?, _ body: (Span<UInt8>) -> Void) {
+    guard let index else { return body([UInt8]().span) }
+    fields.withValue(at: index, body)
+  }
+
+  private static func prefix(_ range: Range<Int>, _ most: Int) -> Range<Int> {
+    range.lowerBound..<min(range.upperBound, range.lowerBound + most)
+  }
+
+  /// SipHash with the process's own seed: nobody outside can make two callers one.
+  private static func key(_ name: Span<UInt8>, _ version: Span<UInt8>) -> UInt64 {
+    var hasher = Hasher()
+    name.withUnsafeBytes { hasher.combine(bytes: $0) }
+    hasher.combine(name.count)
+    version.withUnsafeBytes { hasher.combine(bytes: $0) }
+    return UInt64(truncatingIfNeeded: hasher.finalize())
+  }
+
+  /// The names as operators read them. What an interceptor put there from a secret is not shown.
+  private static func caller(
+    _ name: Span<UInt8>, _ version: Span<UInt8>, _ configuration: GatewayConfiguration
+  ) -> CallerName {
+    let caller = CallerName(agent: text(name), version: text(version))
+    let isSecret = configuration.holdsSecret(caller.agent) || configuration.holdsSecret(caller.version)
+    return isSecret ? CallerName(agent: "", version: "") : caller
+  }
+
+  /// Visible ASCII; any other byte is a question mark.
+  private static func text(_ bytes: Span<UInt8>) -> String {
+    var text = ""
+    for index in bytes.indices {
+      let isVisible = (0x21...0x7E).contains(bytes[index])
+      text.unicodeScalars.append(isVisible ? Unicode.Scalar(bytes[index]) : "?")
+    }
+    return text
+  }
+}

@@ -1,0 +1,104 @@
+import JSONValues
+
+/// What `/routes` says of one route, as `status` and `report` show it. Every part may be missing.
+struct RouteStatus: Sendable, Equatable {
+  /// A stage with its share, as `canary 25 %`.
+  struct Setting: Sendable, Equatable {
+    var stage: String
+    var percent: Double?
+
+    var text: String {
+      guard stage == "canary", let percent else { return stage }
+      return "canary \(Figures.decimal(percent, digits: 2)) %"
+    }
+  }
+
+  struct Side: Sendable, Equatable {
+    var requests: Double
+    /// A part of one; nil before there was a call.
+    var errorRate: Double?
+    /// Calls per second.
+    var rate: Double
+    /// Milliseconds.
+    var p95: Double?
+  }
+
+  struct Guard: Sendable, Equatable {
+    var state: String
+    var reason: String
+    var previous: Setting?
+  }
+
+  struct Comparison: Sendable, Equatable {
+    struct Difference: Sendable, Equatable {
+      var path: String
+      var kind: String
+      var count: Double
+    }
+
+    var match: Double
+    var mismatch: Double
+    var error: Double
+    var differences: [Difference]
+  }
+
+  struct Caller: Sendable, Equatable {
+    var agent: String
+    var version: String
+    var requests: Double
+    var lastSeen: String
+  }
+
+  struct Override: Sendable, Equatable {
+    var by: String
+    var at: String
+    var reason: String
+  }
+
+  var procedure: String
+  var effective: Setting
+  var configured: Setting
+  var restBackend: String?
+  var rpcBackend: String?
+  /// Since the gateway's start, by who answered.
+  var calls: (rest: Double, rpc: Double)
+  var rest: Side?
+  var rpc: Side?
+  var trip: Guard?
+  /// Whether a ramp raises the share; nil when there is none.
+  var isRampHeld: Bool?
+  var comparison: Comparison?
+  var override: Override?
+  var restCallers: [Caller]
+  /// Calls to the REST face since the start; nil when it is not told.
+  var restFaceCalls: Double?
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.procedure == right.procedure && left.effective == right.effective && left.configured == right.configured
+      && left.calls == right.calls && left.rest == right.rest && left.rpc == right.rpc && left.trip == right.trip
+      && left.comparison == right.comparison && left.override == right.override
+      && left.restCallers == right.restCallers
+  }
+
+  var method: String {
+    procedure.lastIndex(of: "/").map { String(procedure[procedure.index(after: $0)...]) } ?? procedure
+  }
+
+  /// Calls per second on both sides; nil when it is not told.
+  var rate: Double? { rest == nil && rpc == nil ? nil : (rest?.rate ?? 0) + (rpc?.rate ?? 0) }
+
+  /// What stands behind the stage: what somebody should know besides.
+  var notes: [String] {
+    var notes: [String] = []
+    switch trip?.state {
+    case "tripped": notes.append("guard tripped: \(trip?.reason ?? "")")
+    case "alerting": notes.append("guard warns: \(trip?.reason ?? "")")
+    case "holding": notes.append("guard holds: \(trip?.reason ?? "")")
+    case nil: break
+    default: notes.append("guarded")
+    }
+    if let isRampHeld { notes.append(isRampHeld ? "ramp held" : "ramping") }
+    if let override { notes.append("override" + (override.by.isEmpty ? "" : " by \(override.by)")) }
+    return notes
+  }
+}
