@@ -25,13 +25,14 @@ package struct AdminHandler: Sendable {
     case routes
     case upstreams
     case route(procedure: String)
+    case samples(procedure: String)
     case stage(procedure: String)
     case hold(procedure: String)
     case reload
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .page, .health, .readiness, .metrics, .routes, .route, .upstreams: [.get, .head]
+      case .page, .health, .readiness, .metrics, .routes, .route, .samples, .upstreams: [.get, .head]
       case .stage: [.put, .delete]
       case .hold: [.put]
       case .reload: [.post]
@@ -81,6 +82,7 @@ package struct AdminHandler: Sendable {
     let below = path.lastIndex(of: "/").map { String(path[$0...]) } ?? ""
     switch below {
     case "/stage": if let name = procedure(path, below: below) { return .stage(procedure: name) }
+    case "/samples": if let name = procedure(path, below: below) { return .samples(procedure: name) }
     case "/hold": if let name = procedure(path, below: below) { return .hold(procedure: name) }
     default: break
     }
@@ -107,7 +109,7 @@ package struct AdminHandler: Sendable {
     switch resource {
     // The page shows nothing by itself.
     case .page, .health, .readiness: return nil
-    case .metrics, .routes, .route, .upstreams: return rules.refusalOfRead(request)
+    case .metrics, .routes, .route, .samples, .upstreams: return rules.refusalOfRead(request)
     case .stage, .hold, .reload: return rules.refusalOfChange(request)
     }
   }
@@ -123,6 +125,7 @@ package struct AdminHandler: Sendable {
     case .routes: return .json(control.routes())
     case .upstreams: return .json(control.upstreams())
     case .route(let procedure): return answer(control.route(procedure))
+    case .samples(let procedure): return answer(control.samples(procedure))
     case .stage(let procedure): return changeStage(of: procedure, request)
     case .hold(let procedure): return hold(procedure, request)
     case .reload: return reload(request.body)

@@ -8,6 +8,7 @@ import TransportSecurity
 final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
+  let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
   let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()

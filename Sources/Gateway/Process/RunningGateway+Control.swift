@@ -25,6 +25,10 @@ extension RunningGateway: ControlPlane {
 
   func upstreams() -> [UInt8] { UpstreamReport.json(snapshot.upstreams, shared.upstreams).bytes }
 
+  func samples(_ procedure: String) -> Result<[UInt8], ControlError> {
+    find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
+  }
+
   func reload() -> ReloadOutcome { reload(because: "POST /reload") }
 
   func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {
@@ -73,8 +77,9 @@ extension RunningGateway: ControlPlane {
     guard route.canServe(wanted) else {
       return .failure(.invalid("\(route.name) has no upstream for stage \(wanted.rawValue)"))
     }
-    guard wanted != .shadow || route.isSafe else {
-      return .failure(.invalid("\(route.name) may have side effects, so it cannot be shadowed"))
+    guard wanted != .shadow || route.isSafe || route.settings.shadow.unsafe else {
+      return .failure(
+        .invalid("\(route.name) may have side effects, so it cannot be shadowed without `shadow: { unsafe: true }`"))
     }
     guard wanted == .canary else { return .success(StageSetting(wanted)) }
     guard let share = share(of: route, change) else {
