@@ -5,13 +5,13 @@ import Testing
 
 @Suite struct UnixSocketTests {
   @Test func nobodyListens() {
-    #expect(throws: SystemError.self) { _ = try Socket.connect(toUnixSocket: "/nowhere/at/all.sock") }
+    #expect(throws: SystemError.self) { _ = try Socket.connect(toPath: "/nowhere/at/all.sock") }
   }
 
   @Test func aPathThatDoesNotFitIsRefused() {
     #expect(throws: SystemError.self) {
-      _ = try Socket.connect(toUnixSocket: "/" + String(repeating: "x", count: 200))
+      _ = try Socket.connect(toPath: "/" + String(repeating: "x", count: 200))
     }
-    #expect(throws: SystemError.self) { _ = try Socket.connect(toUnixSocket: "/tmp/\0") }
+    #expect(throws: SystemError.self) { _ = try Socket.connect(toPath: "/tmp/\0") }
   }
 }

@@ -8,6 +8,8 @@ import TransportSecurity
 final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
+  let figures = FigureRegistry()
+  let rollout: RolloutWatch
   let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
   let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
@@ -15,6 +17,8 @@ final class GatewayShared: Sendable {
   let callers = CallerRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
+  let redisPresence: RedisPresence
+  let rampLead = RampLead()
   let buffers = BufferBudget()
   let upstreams: UpstreamRegistry
   let concurrency = ConcurrencyRegistry()
@@ -27,8 +31,10 @@ final class GatewayShared: Sendable {
   init(metrics: GatewayMetrics, log: GatewayLog) {
     self.metrics = metrics
     self.log = log
+    redisPresence = RedisPresence(log: log)
     accessLogs = AccessLogSinks(metrics: metrics)
     upstreams = UpstreamRegistry(shards: metrics.shards)
+    rollout = RolloutWatch(stages: stages, figures: figures, metrics: metrics, log: log, lead: rampLead)
   }
 }
 

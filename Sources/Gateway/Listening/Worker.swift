@@ -27,6 +27,10 @@ final class Worker {
   var comparison = ComparisonWorkspace()
   var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
+  /// Connections to the Redis servers that limits are kept on, by their names.
+  var redis: [String: RedisClient] = [:]
+  /// Whether this loop asks them: whoever only looks at a configuration does not.
+  private var asksRedis = false
   /// Calls and attempts that wait for something that is fetched.
   var resourceWaits = ResourceWaits()
   /// Of one loop only: fetches for all what their snapshot needs.
@@ -108,8 +112,15 @@ final class Worker {
     locals = [:]
     updateHealthWatches()
     internalClient.adopted()
+    if asksRedis { adoptRedis(snapshot) }
     if refreshesResources { refreshers.follow(snapshot.resources) }
     attendUpstreams()
+  }
+
+  /// From now on limits are kept on the servers that the snapshots name.
+  func beginAskingRedis() {
+    asksRedis = true
+    adoptRedis(plans.snapshot)
   }
 
   /// What this loop keeps for a part of its snapshot; made when it is first asked for, let go with the snapshot.
@@ -265,6 +276,7 @@ final class Worker {
     healthChecker.stop()
     internalClient.close()
     for set in endpoints.values { set.closeIdle() }
+    closeRedis()
   }
 
   private func endIfDrained() {

@@ -43,7 +43,7 @@ extension EndpointPool {
     let socket: Socket
     switch server.place {
     case .address(let address): socket = try Socket.connect(to: address)
-    case .unixSocket(let path): socket = try Socket.connect(toUnixSocket: path)
+    case .unixSocket(let path): socket = try Socket.connect(toPath: path)
     }
     guard let security else { return Transport(socket) }
     let session = try SecureSession(client: security.context, name: security.serverName ?? server.host)
