@@ -182,6 +182,8 @@ package struct RouteSettings: Sendable {
   /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
   package var isPublic = false
   package var compression = CompressionConfiguration()
+  /// In place of the upstream's; nil: that is right.
+  package var retries: RetryConfiguration?
 
   package init(stagePosition: SourcePosition) {
     self.stagePosition = stagePosition
