@@ -45,7 +45,8 @@ extension JSONCodec {
         return
       } catch {
         output.truncate(to: before)
-        guard run.isScattered, !isCareful else { throw error.error }
+        // What a part lacks another one may have, which comes behind it.
+        guard run.isScattered || error.kind == .missing, !isCareful else { throw error.error }
         isCareful = true
       }
     }
