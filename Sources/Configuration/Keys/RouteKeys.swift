@@ -18,7 +18,7 @@ extension Sections {
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, canary, override, limits, `guard`, ramp
+  case stream, canary, override, limits, `guard`, ramp, retries
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"

@@ -183,6 +183,8 @@ package struct RouteSettings: Sendable {
   package var isPublic = false
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
   package var compression = true
+  /// In place of the upstream's; nil: that is right.
+  package var retries: RetryConfiguration?
 
   package init(stagePosition: SourcePosition) {
     self.stagePosition = stagePosition
