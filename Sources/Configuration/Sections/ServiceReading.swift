@@ -37,7 +37,8 @@ extension RootReader {
     let isReadable = apply(map, to: &settings)
     stages.add(
       method: entry.key, at: entry.keyPosition, settings,
-      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil || map[.canary] != nil,
+      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil
+        || map[.canary] != nil || map[.ramp] != nil || map[.guard] != nil,
       isReadable: isReadable && isServiceReadable)
     var result = MethodConfiguration(
       method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
@@ -89,6 +90,7 @@ extension RootReader {
     context.read(map[.timeout], into: &settings.timeout) { context.duration($0, zeroAllowed: true) }
     context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
     context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
+    context.read(map[.retries], into: &settings.retries) { retries($0) }
     context.read(map[.isPublic], into: &settings.isPublic) { context.boolean($0) }
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }
@@ -106,6 +108,11 @@ extension RootReader {
     context.read(map[.dryRun], into: &settings.dryRun) { context.share($0) }
     if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
     context.read(map[.override], into: &settings.override) { sideOverride($0) }
+    if let node = map[.guard] { apply(guard: node, to: &settings.guard) }
+    if let node = map[.ramp] {
+      settings.rampPosition = node.position
+      settings.ramp = ramp(node) ?? settings.ramp
+    }
     return isReadable
   }
 

@@ -5,6 +5,8 @@ import Metrics
 /// The metric families of the gateway, made once; names and labels are the contract's.
 final class GatewayMetrics: Sendable {
   let registry: MetricsRegistry
+  /// Loops that count.
+  let shards: Int
   let requests: CounterFamily
   let duration: HistogramFamily
   let upstreamDuration: HistogramFamily
@@ -13,6 +15,11 @@ final class GatewayMetrics: Sendable {
   let shadowDifferences: CounterFamily
   let dryRuns: CounterFamily
   let decisions: CounterFamily
+  let rollbacks: CounterFamily
+  let stages: GaugeFamily
+  let shares: GaugeFamily
+  let guards: GaugeFamily
+  let rampSteps: GaugeFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
   let rateLimited: CounterFamily
@@ -27,6 +34,12 @@ final class GatewayMetrics: Sendable {
   let proxyHeaders: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
+  let upstreamEndpoints: GaugeFamily
+  let ejections: CounterFamily
+  let healthChecks: CounterFamily
+  let retries: CounterFamily
+  let budgetExhausted: CounterFamily
+  let overflows: CounterFamily
   let internalRequests: CounterFamily
   let authRefused: CounterFamily
   let slowClients: Counter
@@ -41,6 +54,7 @@ final class GatewayMetrics: Sendable {
   init(shards: Int) {
     let registry = MetricsRegistry(shards: shards)
     self.registry = registry
+    self.shards = shards
     requests = registry.counter(
       "turnout_requests_total", help: "Calls that ended, by route, caller's protocol, answering side and code.",
       labels: ["route", "service", "method", "face", "side", "stage", "code"])
@@ -66,6 +80,21 @@ final class GatewayMetrics: Sendable {
       "turnout_stage_decisions_total",
       help: "Ended calls whose side was chosen one by one, by side and by what chose it: share, rule or override.",
       labels: ["service", "method", "side", "reason"])
+    rollbacks = registry.counter(
+      "turnout_rollbacks_total", help: "Routes that a guard took back, by the limit that was exceeded.",
+      labels: ["service", "method", "reason"])
+    stages = registry.gauge(
+      "turnout_stage", help: "1 for the stage that a route is in, 0 for the others.",
+      labels: ["service", "method", "stage"], maximumChildren: 20_000)
+    shares = registry.gauge(
+      "turnout_share", help: "The part of the callers that the rpc side answers, 0 to 1.",
+      labels: ["service", "method"], maximumChildren: 5_000)
+    guards = registry.gauge(
+      "turnout_guard_state", help: "1 for what the guard of a route is doing, 0 for the others.",
+      labels: ["service", "method", "state"], maximumChildren: 20_000)
+    rampSteps = registry.gauge(
+      "turnout_ramp_step", help: "The step of its ramp that a route has reached, from 1; 0: none.",
+      labels: ["service", "method"], maximumChildren: 5_000)
     reloads = registry.counter(
       "turnout_config_reloads_total", help: "Reloads of the configuration, by outcome.", labels: ["outcome"])
     unknownFields = registry.counter(
@@ -104,6 +133,24 @@ final class GatewayMetrics: Sendable {
     upstreamHandshakes = registry.counter(
       "turnout_upstream_tls_handshakes_total", help: "TLS handshakes with upstreams, by how they ended.",
       labels: ["upstream", "outcome"])
+    upstreamEndpoints = registry.gauge(
+      "turnout_upstream_endpoints", help: "Endpoints of an upstream, by whether they are used.",
+      labels: ["upstream", "state"])
+    ejections = registry.counter(
+      "turnout_upstream_ejections_total", help: "Endpoints that were left out for their answers.",
+      labels: ["upstream"])
+    healthChecks = registry.counter(
+      "turnout_upstream_health_checks_total", help: "Health checks of endpoints, by outcome.",
+      labels: ["upstream", "outcome"])
+    retries = registry.counter(
+      "turnout_upstream_retries_total", help: "Requests that were sent again, by the reason.",
+      labels: ["upstream", "reason"])
+    budgetExhausted = registry.counter(
+      "turnout_upstream_retry_budget_exhausted_total", help: "Retries that were not made because there were too many.",
+      labels: ["upstream"])
+    overflows = registry.counter(
+      "turnout_upstream_overflows_total", help: "Requests that were refused by a limit of the upstream or the route.",
+      labels: ["upstream", "limit"])
     internalRequests = registry.counter(
       "turnout_internal_requests_total", help: "Requests of the gateway's own, by what for and how they ended.",
       labels: ["purpose", "outcome"])

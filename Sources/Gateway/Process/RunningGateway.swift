@@ -112,6 +112,8 @@ final class RunningGateway: Sendable {
       guard let shared else { return }
       shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
       shared.accessLogs.report()
+      UpstreamReport.report(shared)
+      shared.rollout.report()
       shared.metrics.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
     }
     publishStages(snapshot)
@@ -198,6 +200,7 @@ final class RunningGateway: Sendable {
   /// Waits for all workers to end, then closes the admin endpoint and the logs.
   func waitUntilEnded() {
     ended.wait()
+    shared.rollout.stop()
     let (workers, servers) = state.withLock { ($0.workers, $0.servers) }
     for worker in workers { worker.join() }
     for server in servers { server.stop() }

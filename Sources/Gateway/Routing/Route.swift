@@ -41,6 +41,8 @@ final class Route: Sendable {
   /// For callers whose Accept says nothing else.
   let streamForm: StreamForm
   let interceptors: [any Interceptor]
+  /// In place of the upstream's; nil: that is right.
+  let retries: RetryPlan?
   /// Whether one of them answers preflights.
   let answersPreflights: Bool
 
@@ -68,6 +70,7 @@ final class Route: Sendable {
     self.comparison = comparison
     mayCopy = settings.shadow.back || settings.dryRun > 0
     self.interceptors = interceptors
+    retries = settings.retries.map { RetryPlan($0) }
     answersPreflights = interceptors.contains { $0 is CORS }
     method = type.name
     name = "\(service)/\(type.name)"
@@ -86,6 +89,9 @@ final class Route: Sendable {
   static func isSafe(_ type: MethodType, boundTo httpMethod: String?) -> Bool {
     type.idempotency == .noSideEffects || httpMethod == "GET"
   }
+
+  /// Whether its guard bounds what one caller weighs.
+  var weighsKeys: Bool { (settings.guard?.maximumKeyShare ?? 10_000) < 10_000 }
 
   var isStreaming: Bool { type.isClientStreaming || type.isServerStreaming }
   /// Whether Connect GET may be used (Connect protocol, Unary-Get-Request).
