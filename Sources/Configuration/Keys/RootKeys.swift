@@ -24,8 +24,9 @@ enum Sections {
       canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
-      keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, limits.known, timeouts.known,
-      redis.known, redisTLS.known, state.known, audit.known,
+      keySet.known, externalAuth.known, tracing.known, traceExporter.known, otlp.known, clientCertificate.known,
+      routeLimits.known, compression.known, limits.known, timeouts.known, redis.known, redisTLS.known, state.known,
+      audit.known,
     ]
   }
 }

@@ -7,6 +7,7 @@ import Metrics
 import Migration
 import Policies
 import Synchronization
+import Tracing
 import TransportSecurity
 
 /// One event loop and all that lives on it: connections, upstream pools, shadows. Nothing of it is touched from
@@ -47,6 +48,8 @@ final class Worker {
   let answer = Answer()
   private let accessLog = AccessLogBatch()
   var requestIDs = RequestIDSource()
+  var traceIDs = TraceIDSource()
+  var traceExporters: [TraceExporter] = []
   /// For values that are put together; nobody keeps it.
   var scratch = ByteBuffer()
   let http2 = HTTP2Workspace()
@@ -112,6 +115,7 @@ final class Worker {
     locals = [:]
     updateHealthWatches()
     internalClient.adopted()
+    traceExporters.removeAll(where: \.isIdle)
     if asksRedis { adoptRedis(snapshot) }
     if refreshesResources { refreshers.follow(snapshot.resources) }
     attendUpstreams()
@@ -279,8 +283,11 @@ final class Worker {
     closeRedis()
   }
 
+  /// An exporter has given its last spans away.
+  func tracesSent() { endIfDrained() }
+
   private func endIfDrained() {
-    guard isDraining, freeSlots.count == connections.count, handshakes.isEmpty else { return }
+    guard isDraining, freeSlots.count == connections.count, handshakes.isEmpty, finishTraces() else { return }
     drainTimer.cancel()
     accessLog.flush()
     loop.stop()

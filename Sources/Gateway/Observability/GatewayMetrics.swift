@@ -32,6 +32,7 @@ final class GatewayMetrics: Sendable {
   let http2Faults: CounterFamily
   let acceptPauses: CounterFamily
   let proxyHeaders: CounterFamily
+  let traceSpans: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
   let upstreamEndpoints: GaugeFamily
@@ -124,6 +125,8 @@ final class GatewayMetrics: Sendable {
     acceptPauses = registry.counter(
       "turnout_accept_pauses_total", help: "Moments in which no connection was accepted, by what had run out.",
       labels: ["reason"])
+    traceSpans = registry.counter(
+      "turnout_trace_spans_total", help: "Spans of traces, by what became of them.", labels: ["outcome"])
     proxyHeaders = registry.counter(
       "turnout_proxy_headers_total", help: "PROXY headers that were waited for, by what came.",
       labels: ["listener", "outcome"])

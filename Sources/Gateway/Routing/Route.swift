@@ -40,6 +40,8 @@ final class Route: Sendable {
   let errorFormat: ErrorFormat
   /// For callers whose Accept says nothing else.
   let streamForm: StreamForm
+  /// Of answers to REST callers; nil: none is compressed.
+  let compression: CompressionPlan?
   let interceptors: [any Interceptor]
   /// In place of the upstream's; nil: that is right.
   let retries: RetryPlan?
@@ -77,6 +79,7 @@ final class Route: Sendable {
     procedure = "/\(name)"
     errorFormat = ErrorFormat(settings.errorFormat)
     streamForm = StreamForm(settings.stream)
+    compression = CompressionPlan(settings.compression)
   }
 
   /// For the whole of a unary call; nil: only a standstill ends it.
