@@ -150,7 +150,8 @@ let package = Package(
     tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     support(
-      "Translation", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST"],
+      "Translation",
+      ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "RandomnessTestSupport"],
       excluding: ["Protos"]),
     .executableTarget(
       name: "TranslationTestee",

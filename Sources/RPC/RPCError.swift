@@ -12,10 +12,25 @@ package struct RPCError: Error, Sendable {
   package var headers: [(name: String, value: String)]
   /// For the log only: an excerpt of what an upstream sent, an inner cause.
   package var logDetail: String
+  /// What of a message does not fit its schema: of the client's request, or of an upstream's answer. Nil for all else,
+  /// and for errors that upstreams sent.
+  package var misfit: Misfit?
+
+  /// A value that the schema does not allow.
+  package struct Misfit: Sendable, Equatable {
+    /// As it was spelt (`parcel.items[3].weightG`); empty for the whole.
+    package var path: String
+    package var reason: String
+
+    package init(path: String, reason: String) {
+      self.path = path
+      self.reason = reason
+    }
+  }
 
   package init(
     _ code: Code, _ message: String, details: [ErrorDetail] = [], httpStatus: Int? = nil,
-    headers: [(name: String, value: String)] = [], logDetail: String = ""
+    headers: [(name: String, value: String)] = [], logDetail: String = "", misfit: Misfit? = nil
   ) {
     self.code = code
     self.message = message
@@ -23,6 +38,7 @@ package struct RPCError: Error, Sendable {
     self.httpStatus = httpStatus
     self.headers = headers
     self.logDetail = logDetail
+    self.misfit = misfit
   }
 
   /// A client's fault in one field, with a `google.rpc.BadRequest` detail that names it.
@@ -32,7 +48,8 @@ package struct RPCError: Error, Sendable {
     let message = field.isEmpty ? description : "\(field): \(description)"
     return RPCError(
       .invalidArgument, message,
-      details: [ErrorDetail.badRequest([(field: field, description: description)])])
+      details: [ErrorDetail.badRequest([(field: field, description: description)])],
+      misfit: Misfit(path: field, reason: description))
   }
 }
 

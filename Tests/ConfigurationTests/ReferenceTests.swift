@@ -53,7 +53,15 @@ import Testing
     #expect(service.settings.stripPrefix == route.stripPrefix)
     #expect(service.settings.compression == route.compression)
     #expect(service.settings.isPublic == route.isPublic)
-    #expect(service.settings.shadow == route.shadow)
+    var shadow = service.settings.shadow
+    #expect(shadow.timeout != nil && shadow.backPosition != nil)
+    #expect(!shadow.ignore.isEmpty && !shadow.unordered.isEmpty)
+    // A number, a share, a time.
+    #expect(shadow.tolerance.map(\.amount) == [.absolute(0.01), .relative(0.01), .time(.seconds(2))])
+    (shadow.timeout, shadow.backPosition) = (nil, nil)
+    (shadow.ignore, shadow.unordered, shadow.tolerance) = ([], [], [])
+    #expect(shadow == route.shadow)
+    #expect(service.settings.dryRun == route.dryRun)
     #expect(service.settings.rateLimitCost == route.rateLimitCost)
     let upstream = try #require(got.upstreams.first)
     let plain = UpstreamConfiguration(name: "", position: upstream.position, protocol: .rest, endpoints: [])

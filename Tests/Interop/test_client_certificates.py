@@ -1,6 +1,7 @@
 """Who calls by a client certificate: what the backend is told, and who is not let through."""
 
 import hashlib
+import socket
 import ssl
 
 import pytest
@@ -94,3 +95,19 @@ def test_it_is_the_same_over_http2(start, setup, rest, authority):
     assert client.ask("GET", "/v1/books/b1", authority="localhost").status == 200
     assert rest.only()["x-client"] == "CN=app"
     client.close()
+
+
+def test_a_resumed_session_is_still_whose_certificate_it_was(start, setup, rest, authority):
+    identity = authority.issue("app", "DNS:app.test")
+    gateway = start(setup({"forward": {"subject": "x-client"}}))
+    context = authority.client_context(identity)
+    session = None
+    for resumes in (False, True):
+        plain = socket.create_connection(gateway.address)
+        with context.wrap_socket(plain, server_hostname="localhost", session=session) as connection:
+            assert connection.session_reused == resumes
+            connection.sendall(BOOK % b"Connection: close\r\n")
+            answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+            assert answer.startswith(b"HTTP/1.1 200")
+            session = connection.session
+    assert [request["x-client"] for request in rest.requests] == ["CN=app"] * 2

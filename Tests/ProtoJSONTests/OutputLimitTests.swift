@@ -1,5 +1,6 @@
 import Bytes
 import Testing
+import TranslationTestSupport
 
 @testable import ProtoJSON
 

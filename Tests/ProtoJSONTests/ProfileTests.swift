@@ -1,5 +1,6 @@
 import ProtobufSchema
 import Testing
+import TranslationTestSupport
 
 @testable import ProtoJSON
 

@@ -2,6 +2,7 @@ import Bytes
 import ProtobufSchema
 import RandomnessTestSupport
 import Testing
+import TranslationTestSupport
 
 import ProtobufSchema
 @testable import ProtoJSON

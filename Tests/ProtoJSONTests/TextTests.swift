@@ -1,6 +1,7 @@
 import Bytes
 import ProtobufSchema
 import Testing
+import TranslationTestSupport
 
 @testable import ProtoJSON
 

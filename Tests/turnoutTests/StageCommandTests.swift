@@ -15,6 +15,8 @@ import Testing
     func routes() -> [UInt8] { [] }
     func reload() -> ReloadOutcome { .ok(warnings: []) }
 
+    func samples(_ procedure: String) -> Result<[UInt8], ControlError> { .success([]) }
+
     func route(_ procedure: String) -> Result<[UInt8], ControlError> { .success(Array("{}".utf8)) }
 
     func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError> {

@@ -14,13 +14,7 @@ extension Sections {
   static let query = Section<QueryKey>("the query settings")
   static let errors = Section<ErrorsKey>("the error settings")
   static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
-  static let shadow = Section<ShadowKey>(
-    "the shadow settings",
-    hints: [
-      "ignore": .notYet("copies are sent and counted, their answers are not compared"),
-      "unordered": .notYet("copies are sent and counted, their answers are not compared"),
-      "unsafe": .notYet("only methods without side effects are copied"),
-    ])
+  static let shadow = Section<ShadowKey>("the shadow settings")
 }
 
 enum RouteKey: String, SectionKey {
@@ -29,6 +23,7 @@ enum RouteKey: String, SectionKey {
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
+  case dryRun = "dry_run"
   case bodyTypes = "body_types"
   case successStatus = "success_status"
   /// Of a service only.
@@ -65,4 +60,9 @@ enum ErrorsKey: String, SectionKey {
 enum ShadowKey: String, SectionKey {
   case sample
   case maxBody = "max_body"
+  case maxInFlight = "max_in_flight"
+  case maxRate = "max_rate"
+  case timeout, unsafe, back, ignore, unordered, tolerance, unknown, samples
+  case maxSamples = "max_samples"
+  case pathMetrics = "path_metrics"
 }

@@ -102,10 +102,8 @@ extension RootReader {
       context.read(limits[.request], into: &settings.limits.request) { context.size($0, 0...(1 << 40)) }
       context.read(limits[.response], into: &settings.limits.response) { context.size($0, 1...(1 << 40)) }
     }
-    if let node = map[.shadow], let shadow = MappingReader(node, Sections.shadow, context) {
-      context.read(shadow[.sample], into: &settings.shadow.sample) { context.share($0) }
-      context.read(shadow[.maxBody], into: &settings.shadow.maxBody) { context.size($0, 0...(1 << 30)) }
-    }
+    if let node = map[.shadow] { apply(shadow: node, to: &settings.shadow) }
+    context.read(map[.dryRun], into: &settings.dryRun) { context.share($0) }
     if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
     context.read(map[.override], into: &settings.override) { sideOverride($0) }
     return isReadable

@@ -127,15 +127,6 @@ package struct RouteSettings: Sendable {
     package init() {}
   }
 
-  /// `shadow:`, which calls are copied.
-  package struct Shadow: Sendable, Equatable {
-    /// Parts per 10,000 of the calls that are copied (Default: 100%).
-    package var sample = 10_000
-    /// Bytes of a request beyond which no copy is made (Default: 1MiB).
-    package var maxBody = 1 << 20
-    package init() {}
-  }
-
   /// `limits:`, the greatest bodies; nil: those of ``LimitsConfiguration``.
   package struct Limits: Sendable, Equatable {
     /// Bytes of a request, of a stream of each message.
@@ -172,6 +163,9 @@ package struct RouteSettings: Sendable {
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   package var shadow = Shadow()
+  /// Parts per 10,000 of the calls in stage rest that are translated to see what a flip would refuse; nobody is asked
+  /// (Default: 0).
+  package var dryRun = 0
   package var limits = Limits()
   /// What a call counts for in rate limits (Default: 1).
   package var rateLimitCost = 1

@@ -24,13 +24,14 @@ package struct AdminHandler: Sendable {
     case metrics
     case routes
     case route(procedure: String)
+    case samples(procedure: String)
     case stage(procedure: String)
     case hold(procedure: String)
     case reload
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .page, .health, .readiness, .metrics, .routes, .route: [.get, .head]
+      case .page, .health, .readiness, .metrics, .routes, .route, .samples: [.get, .head]
       case .stage: [.put, .delete]
       case .hold: [.put]
       case .reload: [.post]
@@ -79,6 +80,7 @@ package struct AdminHandler: Sendable {
     let below = path.lastIndex(of: "/").map { String(path[$0...]) } ?? ""
     switch below {
     case "/stage": if let name = procedure(path, below: below) { return .stage(procedure: name) }
+    case "/samples": if let name = procedure(path, below: below) { return .samples(procedure: name) }
     case "/hold": if let name = procedure(path, below: below) { return .hold(procedure: name) }
     default: break
     }
@@ -105,7 +107,7 @@ package struct AdminHandler: Sendable {
     switch resource {
     // The page shows nothing by itself.
     case .page, .health, .readiness: return nil
-    case .metrics, .routes, .route: return rules.refusalOfRead(request)
+    case .metrics, .routes, .route, .samples: return rules.refusalOfRead(request)
     case .stage, .hold, .reload: return rules.refusalOfChange(request)
     }
   }
@@ -120,6 +122,7 @@ package struct AdminHandler: Sendable {
         status: 200, fields: [("content-type", "text/plain; version=0.0.4; charset=utf-8")], body: control.metrics())
     case .routes: return .json(control.routes())
     case .route(let procedure): return answer(control.route(procedure))
+    case .samples(let procedure): return answer(control.samples(procedure))
     case .stage(let procedure): return changeStage(of: procedure, request)
     case .hold(let procedure): return hold(procedure, request)
     case .reload: return reload(request.body)

@@ -12,6 +12,8 @@ package protocol ControlPlane: AnyObject, Sendable {
   ///
   /// - Parameter procedure: `pkg.Service/Method`, without a leading slash. So for those below.
   func route(_ procedure: String) -> Result<[UInt8], ControlError>
+  /// The samples of one route: calls whose two answers differed, newest first.
+  func samples(_ procedure: String) -> Result<[UInt8], ControlError>
   /// Sets the stage of one route until the file says a new one, or until it is cleared.
   ///
   /// - Parameter actor: who asks, for the history and the log. So for those below.

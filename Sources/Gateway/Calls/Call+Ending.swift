@@ -61,6 +61,10 @@ extension Call {
     let client = client
     self.client = nil
     if tellsClient { client?.callEnded() }
+    if let shadow {
+      self.shadow = nil
+      shadow.callEnded()
+    }
   }
 
   /// The client left: what answers is cancelled; a shadow goes on.

@@ -29,6 +29,7 @@ extension Call {
       guard data.length > rawThreshold, let head = attempt.head else { return }
       let own = self.route?.plan.settings.limits.response
       guard !exceedsRawLimit(data.length, own) else { return failTooLarge("over limits.raw or limits.response") }
+      shadow?.skip(.tooLarge)
       download = RawDownload(reply, data)
       replyMetadata.append(contentsOf: head.fields)
       Metadata.splitTrailers(replyMetadata, into: replyTrailers)

@@ -29,6 +29,7 @@ extension Call: AttemptOwner {
     guard checkPassingReply(attempt.declaredFraming) else { return }
     status = head.status
     if face.kind == .rest { deadline = nil }
+    shadow?.answerBegan(head, attempt.declaredFraming)
     PassThrough.prepareReply(head, for: self)
     tap?.begin(head)
     if tap == nil { outcome = PassThrough.outcome(ofStatus: head.status) }
@@ -38,6 +39,7 @@ extension Call: AttemptOwner {
   }
 
   private func openTunnel(_ head: ResponseHead) {
+    shadow?.skip(.streaming)
     status = 101
     sentHead = true
     deadline = nil
@@ -55,6 +57,7 @@ extension Call: AttemptOwner {
       sentBytes += count
       guard checkPassingReply() else { return buffer.consume(count) }
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
+      shadow?.answerReceived(buffer, count)
       client?.sendBody(&buffer, count)
       if client?.isCongested == true { attempt.pauseReading() }
     case .relaying: relay?.replied(&buffer, count)
@@ -78,7 +81,8 @@ extension Call: AttemptOwner {
   }
 
   func pipe(for attempt: Attempt) -> SplicePipe? {
-    guard state == .passing, sentHead, tap?.watchesBody != true, download == nil else { return nil }
+    guard state == .passing, sentHead, tap?.watchesBody != true, download == nil, shadow?.isTapping != true
+    else { return nil }
     return client?.pipeForBody()
   }
 
@@ -93,11 +97,17 @@ extension Call: AttemptOwner {
     case .passing:
       if let download { return endRawDownload(download) }
       if let tap { outcome = tap.outcome(trailers) }
+      shadow?.answerEnded(trailers)
       client?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
       finish()
     case .asked:
       guard let head = attempt.head else { return }
-      do { try answer(head, trailers) } catch { fail(error) }
+      do throws(RPCError) {
+        try answer(head, trailers)
+      } catch {
+        shadow?.answered(with: error)
+        fail(error)
+      }
     case .relaying: relay?.replyEnded(trailers)
     case .entering, .waiting, .gathering, .ended: break
     }
@@ -132,18 +142,25 @@ extension Call: AttemptOwner {
   private func answer(_ head: ResponseHead, _ trailers: FieldBlock) throws(RPCError) {
     guard let backend else { return }
     isReplying = true
+    let payload = try readReply(backend, head, &replyBody, trailers)
+    shadow?.answered(with: payload)
+    try reply(with: payload)
+  }
+
+  /// Reads a whole answer as a backend's protocol has it; throws the error that it is.
+  func readReply(
+    _ backend: any Backend, _ head: ResponseHead, _ body: inout ByteBuffer, _ trailers: FieldBlock
+  ) throws(RPCError) -> Payload {
     let payload = Payload()
     let coding = backend.readsPlainBody ? try replyCoding(head) : .identity
-    if coding == .identity || replyBody.isEmpty {
-      try replyBody.withSpan { (body) throws(RPCError) in
-        try backend.decodeReply(self, head, body: body, trailers: trailers, into: payload)
-      }
+    if coding == .identity || body.isEmpty {
+      try backend.decodeReply(self, head, body: body.span, trailers: trailers, into: payload)
     } else {
       var plain = ByteBuffer()
-      try replyBody.withSpan { (body) throws(RPCError) in try decompressReply(body, as: coding, into: &plain) }
+      try decompressReply(body.span, as: coding, into: &plain)
       try backend.decodeReply(self, head, body: plain.span, trailers: trailers, into: payload)
     }
-    try reply(with: payload)
+    return payload
   }
 
   /// Writes a message as the caller's whole answer, and ends the call.

@@ -14,6 +14,7 @@ extension Call {
     switch state {
     case .passing:
       guard let attempt, checkPassingRequest() else { return buffer.consume(count) }
+      shadow?.received(buffer, count)
       attempt.send(&buffer, count)
       if attempt.isCongested { client?.pauseReceiving() }
     case .relaying: relay?.received(&buffer, count)
@@ -33,7 +34,9 @@ extension Call {
   func receivedEnd(_ trailers: FieldBlock) {
     if !trailers.isEmpty { plans.snapshot.identityFields?.remove(from: trailers) }
     switch state {
-    case .passing: attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
+    case .passing:
+      attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
+      shadow?.launch(from: self)
     case .relaying: relay?.receivedEnd()
     case .asked where isUploading: attempt?.sendEnd(trailers: nil)
     case .gathering:
@@ -47,7 +50,9 @@ extension Call {
     guard let backend, let decision, let index = route?.plan.upstream(of: decision.side) else { return }
     let payload = try requestPayload()
     if face.request == .connectGet, try face.agrees(with: plans.snapshot.upstreams[index], self) {
-      return pass(to: index)
+      pass(to: index)
+      shadow?.launch(from: self, payload)
+      return
     }
     if isStreamingRoute, let caller = face.stream, let answering = backend.stream {
       return try relay(caller, answering, to: index, message: payload)
@@ -58,6 +63,7 @@ extension Call {
     if let body = request.body, body.buffer.count > Watermark.high, !reserve(body.buffer.count) { return }
     state = .asked
     start(request, upstream: index)
+    shadow?.launch(from: self, payload)
   }
 
   /// The request message as the face reads it.

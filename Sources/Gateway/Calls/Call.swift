@@ -88,6 +88,11 @@ final class Call {
   var rawReply: RawReply?
   var download: RawDownload?
 
+  /// The copy that goes to the other side, until the call has ended.
+  var shadow: Shadow?
+  /// Whether this is such a copy: nobody waits for its answer, and it counts nothing.
+  var isCopy = false
+
   /// What was left out because it is only to be explained.
   var omissions: [String] = []
   /// Takes the upstream request in place of an attempt: `turnout explain` calls nobody.
@@ -118,7 +123,7 @@ final class Call {
   var permits: [ConcurrencyPermit] = []
 
   init(
-    worker: Worker, plans: LoopSnapshot, route: RouteState?, face: any Face, client: any ClientStream,
+    worker: Worker, plans: LoopSnapshot, route: RouteState?, face: any Face, client: (any ClientStream)?,
     head: RequestHead, options: ConnectionOptions, framing: BodyFraming, captures: [Range<Int>],
     fallbackUpstream: Int?, refusal: RPCError?
   ) {
@@ -234,13 +239,17 @@ final class Call {
       fail(RPCError(.unavailable, "no upstream is configured for stage \(decision.stage.rawValue)"))
       return
     }
-    if decision.shadows, onRequest == nil { ShadowObserver.launch(for: self, route: route) }
+    if decision.shadows || route.plan.mayCopy, onRequest == nil {
+      // Before anything changes the head on its way.
+      shadow = Shadow.begin(for: self, route, decision)
+    }
     do {
       let configuration = plans.snapshot.upstreams[upstream]
       // A GET with a body passes nowhere: it is seen first whether there is one.
       let mayPass = face.request != .connectGet || !hasRequestBody
       if mayPass, try face.agrees(with: configuration, self) {
         pass(to: upstream)
+        if !hasRequestBody { shadow?.launch(from: self) }
       } else {
         try translate(route.plan, to: upstream, configuration)
       }
@@ -262,7 +271,10 @@ final class Call {
     self.backend = backend
     requestLimit = face.bodyLimit(requestMessageLimit)
     replyLimit = backend.bodyLimit(replyMessageLimit)
-    if !route.isStreaming, try beginRawUpload(to: upstream) { return }
+    if !route.isStreaming, try beginRawUpload(to: upstream) {
+      shadow?.skip(.tooLarge)
+      return
+    }
     state = .gathering
     if case .length(let length) = requestFraming, length > requestLimit { throw tooLarge() }
     client?.startReceiving()

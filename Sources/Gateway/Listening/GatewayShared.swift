@@ -8,6 +8,7 @@ import TransportSecurity
 final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
+  let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
   let concurrency = ConcurrencyRegistry()
   let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()

@@ -27,8 +27,17 @@ final class LoopSnapshot {
 final class RouteState {
   let plan: Route
   let counters = RouteCounters()
+  private var shadow: ShadowState?
 
   init(plan: Route) { self.plan = plan }
+
+  /// What the route's shadow has in common with those of other loops, found without a lock after the first time.
+  func shadowState(_ worker: Worker) -> ShadowState {
+    if let shadow { return shadow }
+    let state = worker.shared.shadows.state(of: plan, worker.metrics)
+    shadow = state
+    return state
+  }
 }
 
 /// The children of the metric families that this route has used on this loop, found without a lock after the first time.

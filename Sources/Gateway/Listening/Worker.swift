@@ -4,6 +4,7 @@ import EventLoops
 import HTTP1
 import HTTP2
 import Metrics
+import Migration
 import Policies
 import Synchronization
 import TransportSecurity
@@ -22,7 +23,8 @@ final class Worker {
   /// Clients that have connected and do not yet speak HTTP: before their PROXY header or the end of their TLS handshake.
   private var handshakes: [ObjectIdentifier: any PendingClient] = [:]
   private var endpoints: [EndpointIdentity: EndpointPool] = [:]
-  var shadows: [ObjectIdentifier: ShadowObserver] = [:]
+  var shadows: [ObjectIdentifier: Shadow] = [:]
+  var comparison = ComparisonWorkspace()
   var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
   /// Calls and attempts that wait for something that is fetched.

@@ -4,20 +4,14 @@ import Metrics
 
 /// The metric families of the gateway, made once; names and labels are the contract's.
 final class GatewayMetrics: Sendable {
-  enum ShadowOutcome: String {
-    /// The copy was answered well; answers are not compared.
-    case answered
-    /// It failed, or translation refused it.
-    case error
-    /// None was sent.
-    case skipped
-  }
-
   let registry: MetricsRegistry
   let requests: CounterFamily
   let duration: HistogramFamily
   let upstreamDuration: HistogramFamily
   let shadows: CounterFamily
+  let shadowSkips: CounterFamily
+  let shadowDifferences: CounterFamily
+  let dryRuns: CounterFamily
   let decisions: CounterFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
@@ -53,7 +47,16 @@ final class GatewayMetrics: Sendable {
       "turnout_upstream_duration_seconds", help: "From asking an upstream to the end of its answer.",
       labels: ["upstream", "service", "method"])
     shadows = registry.counter(
-      "turnout_shadow_total", help: "Copies to the other backend, by how they ended.",
+      "turnout_shadow_total", help: "Calls whose copy went to the other backend, by how the answers compare.",
+      labels: ["service", "method", "outcome"])
+    shadowSkips = registry.counter(
+      "turnout_shadow_skipped_total", help: "Calls that were to be copied and have no comparison, by why.",
+      labels: ["service", "method", "reason"])
+    shadowDifferences = registry.counter(
+      "turnout_shadow_differences_total", help: "Differences between the answers of the two backends, by field path.",
+      labels: ["service", "method", "path", "kind"])
+    dryRuns = registry.counter(
+      "turnout_dry_run_total", help: "Calls that were translated to see what a change of stage would refuse.",
       labels: ["service", "method", "outcome"])
     decisions = registry.counter(
       "turnout_stage_decisions_total",
@@ -126,10 +129,6 @@ final class GatewayMetrics: Sendable {
 
   func upstreamFailed(_ upstream: String, _ kind: UpstreamFailure.Kind, shard: Int) {
     upstreamFailures.child([upstream, kind.label]).add(1, shard: shard)
-  }
-
-  func shadow(_ route: Route, _ outcome: ShadowOutcome, shard: Int) {
-    shadows.child([route.service, route.method, outcome.rawValue]).add(1, shard: shard)
   }
 
   /// Nil for a call whose stage has one side only.

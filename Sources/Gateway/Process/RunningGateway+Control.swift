@@ -23,6 +23,10 @@ extension RunningGateway: ControlPlane {
     find(procedure).map { RouteJSON(route: $0, shared: shared).value.bytes }
   }
 
+  func samples(_ procedure: String) -> Result<[UInt8], ControlError> {
+    find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
+  }
+
   func reload() -> ReloadOutcome { reload(because: "POST /reload") }
 
   func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {
@@ -71,8 +75,9 @@ extension RunningGateway: ControlPlane {
     guard route.canServe(wanted) else {
       return .failure(.invalid("\(route.name) has no upstream for stage \(wanted.rawValue)"))
     }
-    guard wanted != .shadow || route.isSafe else {
-      return .failure(.invalid("\(route.name) may have side effects, so it cannot be shadowed"))
+    guard wanted != .shadow || route.isSafe || route.settings.shadow.unsafe else {
+      return .failure(
+        .invalid("\(route.name) may have side effects, so it cannot be shadowed without `shadow: { unsafe: true }`"))
     }
     guard wanted == .canary else { return .success(StageSetting(wanted)) }
     guard let share = share(of: route, change) else {

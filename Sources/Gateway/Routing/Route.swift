@@ -34,6 +34,9 @@ final class Route: Sendable {
   let codec: JSONCodec
   /// With the route's legacy profile: REST clients and REST backends.
   let profileCodec: JSONCodec
+  let comparison: RouteComparison
+  /// Whether calls may be copied in other stages than shadow.
+  let mayCopy: Bool
   let errorFormat: ErrorFormat
   /// For callers whose Accept says nothing else.
   let streamForm: StreamForm
@@ -44,8 +47,7 @@ final class Route: Sendable {
   init(
     index: Int, service: String, type: MethodType, settings: RouteSettings, stage: StageCell, canary: CanaryPlan,
     restUpstream: Int?, rpcUpstream: Int?, bindings: [RESTBinding], templates: [String], codec: JSONCodec,
-    profileCodec: JSONCodec,
-    interceptors: [any Interceptor]
+    profileCodec: JSONCodec, comparison: RouteComparison, interceptors: [any Interceptor]
   ) {
     self.index = index
     self.service = service
@@ -63,6 +65,8 @@ final class Route: Sendable {
     self.templates = templates
     self.codec = codec
     self.profileCodec = profileCodec
+    self.comparison = comparison
+    mayCopy = settings.shadow.back || settings.dryRun > 0
     self.interceptors = interceptors
     answersPreflights = interceptors.contains { $0 is CORS }
     method = type.name

@@ -29,6 +29,7 @@ struct SnapshotCompiler {
   private var sources = RuleSources()
   private var conflicts = RuleConflicts()
   private var codecs: [JSONProfile: JSONCodec] = [:]
+  private let tolerantCodecs = TolerantCodecs()
 
   private init(
     _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ builder: InterceptorBuilder,
@@ -138,6 +139,7 @@ struct SnapshotCompiler {
           ?? "it has \(known.joined(separator: ", "))")
     }
     checkSides(service, type)
+    diagnostics += ShadowChecks.faults(of: service, type, schema)
     let outer = interceptors + build(service.interceptors, scope: type.fullName, service.service.position)
     for method in type.methods {
       let own = service.methods.first { $0.method.name == method.name }
@@ -182,7 +184,7 @@ struct SnapshotCompiler {
 
     let rules = sources.rules(
       for: method, of: type, configured: own?.http, fallback: own?.method.position ?? service.service.position)
-    checkShadow(method, type, service, settings, rules.first?.rule)
+    diagnostics += ShadowChecks.faults(method, type, service.settings, settings, rules.first?.rule, schema)
     var bindings: [RESTBinding] = []
     var templates: [String] = []
     for rule in rules {
@@ -215,20 +217,10 @@ struct SnapshotCompiler {
         stage: stages.cell(for: procedure, configured: StageSetting(settings)),
         canary: canary, restUpstream: settings.rest.flatMap { upstreamIndex($0) },
         rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
-        codec: standard, profileCodec: profile, interceptors: chain))
-  }
-
-  /// A shadow doubles side effects, so it is for methods that have none.
-  private mutating func checkShadow(
-    _ method: MethodType, _ type: ServiceType, _ service: ServiceConfiguration, _ settings: RouteSettings,
-    _ rule: HTTPRule?
-  ) {
-    guard settings.stage == .shadow, settings.stagePosition != service.settings.stagePosition else { return }
-    if !Route.isSafe(method, boundTo: rule?.method) {
-      report(
-        settings.stagePosition, "\(type.fullName)/\(method.name) may have side effects, so it cannot be shadowed",
-        cure: "declare idempotency_level = NO_SIDE_EFFECTS if it has none")
-    }
+        codec: standard, profileCodec: profile,
+        comparison: RouteComparison(
+          schema, output: method.output, settings.shadow, profile: profile, codecs: tolerantCodecs),
+        interceptors: chain))
   }
 
   /// Routes of a service choose the same callers unless their salts say otherwise: who writes on the new side reads there.

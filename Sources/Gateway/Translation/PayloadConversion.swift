@@ -65,7 +65,8 @@ enum MessageConversion {
     } catch {
       throw call.isReplying
         ? RPCError(
-          .internal, "the upstream's answer does not fit the schema", httpStatus: 502, logDetail: error.message)
+          .internal, "the upstream's answer does not fit the schema", httpStatus: 502, logDetail: error.message,
+          misfit: RPCError.Misfit(path: error.path, reason: error.reason))
         : RPCError.badRequest(field: error.path, error.reason)
     }
   }

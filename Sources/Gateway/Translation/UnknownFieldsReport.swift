@@ -77,6 +77,12 @@ extension Call {
   /// who asks.
   func reportUnknownFields(_ paths: [String]) {
     guard let route else { return }
+    if isCopy {
+      // The call itself counts what its own message has.
+      unknownFields += paths
+      return
+    }
+    if isReplying { shadow?.unknown += paths }
     for path in paths { worker.metrics.unknownField(route.plan, path, shard: worker.index) }
     if route.plan.settings.json.unknownFields == .report { UnknownFieldsReport.keep(paths, in: &unknownFields) }
   }

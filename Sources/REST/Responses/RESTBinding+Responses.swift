@@ -1,5 +1,5 @@
 package import Bytes
-import ProtoJSON
+package import ProtoJSON
 import ProtobufSchema
 package import RPC
 
@@ -68,13 +68,16 @@ extension RESTBinding {
   /// - Parameters:
   ///   - contentType: nil when the answer has none: it is then read as JSON. Protobuf is read wherever it says so.
   ///   - envelope: the member that wraps the JSON; its absence is a fault, `null` in it is an empty message.
+  ///   - codec: in place of the binding's own, for the same schema: one that drops unknown members where that one
+  ///     refuses them.
   ///   - unknown: gets the paths of JSON members that were dropped.
   ///   - wire: the message's bytes are appended; after an error it may hold a part of them.
   /// - Throws: `internal`; what exactly does not fit is in the log detail.
   package func decodeResponse(
-    status: Int, contentType: Span<UInt8>?, body content: Span<UInt8>, envelope: String?, unknown: inout [String],
-    into wire: inout ByteBuffer
+    status: Int, contentType: Span<UInt8>?, body content: Span<UInt8>, envelope: String?, codec other: JSONCodec? = nil,
+    unknown: inout [String], into wire: inout ByteBuffer
   ) throws(RPCError) {
+    let codec = other ?? codec
     let isBodyless = status == 204 || status == 205
     switch response {
     case .raw:
@@ -87,19 +90,24 @@ extension RESTBinding {
       wire.endLengthDelimited(start)
     case .message, .field:
       if isBodyless { return }
-      if let contentType, ProtobufMediaType(contentType) != nil { return try decodeProtobuf(content, into: &wire) }
+      if let contentType, ProtobufMediaType(contentType) != nil {
+        return try decodeProtobuf(content, codec, into: &wire)
+      }
       if content.isEmpty { return }
       if let contentType, !MediaType.isJSON(contentType) {
+        let detail = "content-type \(String(repairing: contentType)), status \(status)"
         throw RPCError(
-          .internal, "the backend's answer is neither JSON nor protobuf",
-          logDetail: "content-type \(String(repairing: contentType)), status \(status)")
+          .internal, "the backend's answer is neither JSON nor protobuf", logDetail: detail,
+          misfit: RPCError.Misfit(path: "", reason: detail))
       }
       let range = try unwrap(content, envelope)
-      try decodeJSON(content.extracting(range), unknown: &unknown, into: &wire)
+      try decodeJSON(content.extracting(range), codec, unknown: &unknown, into: &wire)
     }
   }
 
-  private func decodeProtobuf(_ content: Span<UInt8>, into wire: inout ByteBuffer) throws(RPCError) {
+  private func decodeProtobuf(
+    _ content: Span<UInt8>, _ codec: JSONCodec, into wire: inout ByteBuffer
+  ) throws(RPCError) {
     var outcome = DecodingOutcome()
     do throws(JSONError) {
       if case .field(let field) = response {
@@ -108,7 +116,7 @@ extension RESTBinding {
         try codec.check(content, message: output, outcome: &outcome, into: &wire)
       }
     } catch {
-      throw RPCError(.internal, "the backend's answer does not fit its type", logDetail: error.message)
+      throw misfit(error)
     }
   }
 
@@ -118,16 +126,20 @@ extension RESTBinding {
     do throws(JSONFault) {
       found = try Envelope.unwrap(content, member: envelope)
     } catch {
-      throw RPCError(.internal, "the backend's answer is no JSON object", logDetail: "envelope \(envelope)")
+      throw RPCError(
+        .internal, "the backend's answer is no JSON object", logDetail: "envelope \(envelope)",
+        misfit: RPCError.Misfit(path: "", reason: "a JSON object expected"))
     }
     guard let found else {
-      throw RPCError(.internal, "the backend's answer lacks its envelope", logDetail: "no member \(envelope)")
+      throw RPCError(
+        .internal, "the backend's answer lacks its envelope", logDetail: "no member \(envelope)",
+        misfit: RPCError.Misfit(path: "", reason: "no member \(envelope)"))
     }
     return ASCII.equal(content.extracting(found), "null") ? 0..<0 : found
   }
 
   private func decodeJSON(
-    _ json: Span<UInt8>, unknown: inout [String], into wire: inout ByteBuffer
+    _ json: Span<UInt8>, _ codec: JSONCodec, unknown: inout [String], into wire: inout ByteBuffer
   ) throws(RPCError) {
     if json.isEmpty { return }
     var outcome = DecodingOutcome()
@@ -138,8 +150,19 @@ extension RESTBinding {
         try codec.decode(json, message: output, outcome: &outcome, into: &wire)
       }
     } catch {
-      throw RPCError(.internal, "the backend's answer does not fit its type", logDetail: error.message)
+      throw misfit(error)
     }
     unknown += outcome.unknownFields
+  }
+
+  private func misfit(_ error: JSONError) -> RPCError {
+    var path = error.path
+    if case .field(let field) = response {
+      let name = schema.messages[output].fields[field].jsonName
+      path = path.isEmpty || path.hasPrefix("[") ? name + path : "\(name).\(path)"
+    }
+    return RPCError(
+      .internal, "the backend's answer does not fit its type", logDetail: error.message,
+      misfit: RPCError.Misfit(path: path, reason: error.reason))
   }
 }

@@ -30,6 +30,8 @@ final class ScriptedControl: ControlPlane {
   func metrics() -> [UInt8] { Array("turnout_requests_total 3\n".utf8) }
   func routes() -> [UInt8] { Array(#"{"routes":[]}"#.utf8) }
 
+  func samples(_ procedure: String) -> Result<[UInt8], ControlError> { .success(Array(#"{"samples":[]}"#.utf8)) }
+
   func route(_ procedure: String) -> Result<[UInt8], ControlError> { stageAnswer }
 
   func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {

@@ -24,7 +24,7 @@ import Testing
     #expect(try gateway.onLoop { $0.shadows.count } == 1)
     #expect(gateway.metric("turnout_shadow_total") == 0)
     copy.answer(json: #"{"id":"rpc"}"#)
-    gateway.waitFor("turnout_shadow_total", "outcome=\"answered\"", toBe: 1)
+    gateway.waitFor("turnout_shadow_total", "outcome=\"mismatch\"", toBe: 1)
     #expect(try gateway.onLoop { $0.shadows.isEmpty })
     #expect(gateway.metric("turnout_shadow_total") == 1)
     // The copy is no call.
@@ -42,9 +42,13 @@ import Testing
     let copy = try rpc.accept()
     client = nil
     #expect(backend.waitForEnd() == .closed)
+    gateway.waitFor("turnout_shadow_skipped_total", "reason=\"unanswered\"", toBe: 1)
+    #expect(try gateway.onLoop { $0.shadows.count } == 1)
     _ = try copy.receiveMessage()
     copy.answer(json: "{}")
-    gateway.waitFor("turnout_shadow_total", "outcome=\"answered\"", toBe: 1)
+    try gateway.waitUntil { $0.shadows.isEmpty }
+    #expect(gateway.metric("turnout_shadow_total") == 1)
+    #expect(gateway.metric("turnout_buffered_bytes") == 0)
   }
 
   @Test func delaysAndSpoilsNothing() throws {
@@ -68,7 +72,7 @@ import Testing
     #expect(gateway.metric("turnout_requests_total", "code=\"ok\"") == 3)
   }
 
-  @Test func anErrorOfTheOtherSideIsCounted() throws {
+  @Test func anErrorOfTheOtherSideIsAMismatch() throws {
     let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed))
     let client = try gateway.client()
@@ -76,13 +80,13 @@ import Testing
     let (backend, copy) = (try rest.accept(), try rpc.accept())
     _ = try copy.receiveMessage()
     copy.answer(404, json: #"{"code":"not_found"}"#)
-    gateway.waitFor("turnout_shadow_total", "outcome=\"error\"", toBe: 1)
     _ = try backend.receiveMessage()
     backend.answer(json: "{}")
     #expect(try client.receiveMessage().status == 200)
+    gateway.waitFor("turnout_shadow_total", "outcome=\"mismatch\"", toBe: 1)
   }
 
-  /// What the flip would break is an error of the copy, and nothing to the caller.
+  /// What the flip would break is a difference, and nothing to the caller.
   @Test func aCallThatTranslationRefuses() throws {
     let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed))
@@ -92,11 +96,11 @@ import Testing
     #expect(try backend.receiveMessage().startLine == "GET /v1/crates/7?unknown=1 HTTP/1.1")
     backend.answer(json: "{}")
     #expect(try client.receiveMessage().status == 200)
-    #expect(gateway.metric("turnout_shadow_total", "outcome=\"error\"") == 1)
+    gateway.waitFor("turnout_shadow_total", "outcome=\"mismatch\"", toBe: 1)
     #expect(!rpc.isAsked())
   }
 
-  @Test func aCallWithABodyIsSkipped() throws {
+  @Test func aCallThatMayChangeSomethingIsSkipped() throws {
     let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, ["stage: shadow"]))
     let client = try gateway.client()
@@ -106,6 +110,7 @@ import Testing
     backend.answer(json: "{}")
     #expect(try client.receiveMessage().status == 200)
     #expect(gateway.metric("turnout_shadow_total", "outcome=\"skipped\"") == 1)
+    #expect(gateway.metric("turnout_shadow_skipped_total", "reason=\"unsafe\"") == 1)
     #expect(!rpc.isAsked())
   }
 }

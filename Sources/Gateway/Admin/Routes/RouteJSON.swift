@@ -19,6 +19,9 @@ struct RouteJSON {
     }
     members.append(.init("callers", callers))
     members.append(.init("override", override(state)))
+    let shadow = shared.shadows.known(route.name)
+    members.append(.init("shadow", ShadowJSON.shadow(shadow)))
+    members.append(.init("dry_run", ShadowJSON.dryRun(shadow)))
     members.append(.init("history", history(state)))
     return .object(members)
   }

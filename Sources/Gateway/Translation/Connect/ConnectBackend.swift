@@ -41,7 +41,8 @@ struct ConnectBackend: Backend {
     guard isExpected else {
       throw RPCError(
         .internal, "the upstream's answer is not \(codec.unaryContentType)",
-        httpStatus: 502, logDetail: String(repairing: body.extracting(0..<min(body.count, 256))))
+        httpStatus: 502, logDetail: String(repairing: body.extracting(0..<min(body.count, 256))),
+        misfit: RPCError.Misfit(path: "", reason: "\(codec.unaryContentType) expected"))
     }
     payload.codec = codec
     payload.coding = coding

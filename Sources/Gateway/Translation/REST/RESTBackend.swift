@@ -104,7 +104,7 @@ struct RESTBackend: Backend {
     }
     payload.codec = .proto
     try route.bindings[call.restBinding].decodeResponse(
-      status: status, contentType: type, body: body, envelope: route.settings.envelope, unknown: &unknown,
-      into: &payload.buffer)
+      status: status, contentType: type, body: body, envelope: route.settings.envelope,
+      codec: call.isCopy ? route.comparison.tolerantCodec : nil, unknown: &unknown, into: &payload.buffer)
   }
 }

@@ -1,14 +1,26 @@
-import ProtobufSchema
-import RandomnessTestSupport
-
-@testable import ProtoJSON
+import ProtoJSON
+package import ProtobufSchema
+package import RandomnessTestSupport
 
 /// Random messages of a schema as canonical wire bytes: what the decoder writes for their JSON.
-struct RandomMessages {
+package struct RandomMessages {
   let schema: Schema
-  var generator: SeededGenerator
+  package var generator: SeededGenerator
+  /// What may be in an `Any`, by name.
+  private let embedded: [String]
 
-  mutating func message(_ index: Int, depth: Int) -> [UInt8] {
+  package init(
+    schema: Schema, generator: SeededGenerator,
+    embedded: [String] = [
+      "t.Point", "t.Parcel", "google.protobuf.Duration", "google.protobuf.Struct", "google.protobuf.Empty",
+    ]
+  ) {
+    self.schema = schema
+    self.generator = generator
+    self.embedded = embedded
+  }
+
+  package mutating func message(_ index: Int, depth: Int) -> [UInt8] {
     let type = schema.messages[index]
     switch type.wellKnown {
     case nil, .empty, .httpBody: break
@@ -148,16 +160,14 @@ struct RandomMessages {
     let nanos = [0, 5, 5_000, 500_000_000, 123_456_789, 999_999_999][Int(bits >> 8 & 7) % 6] as Int64
     switch type {
     case .timestamp:
-      return times(Int64.random(in: TimestampForm.range, using: &generator), nanos)
+      return times(Int64.random(in: -62_135_596_800...253_402_300_799, using: &generator), nanos)
     case .duration:
       let seconds = Int64.random(in: -315_575_999_999...315_575_999_999, using: &generator)
       return times(seconds, seconds < 0 ? -nanos : nanos)
     case .fieldMask: return (0..<Int(bits % 4)).flatMap { Wire.text(1, ["a", "foo_bar", "x.y_z", "abc1"][$0]) }
     case .any:
       guard depth > 0, bits & 3 != 0 else { return [] }
-      let name = [
-        "t.Point", "t.Parcel", "google.protobuf.Duration", "google.protobuf.Struct", "google.protobuf.Empty",
-      ][Int(bits % 5)]
+      let name = embedded[Int(bits % UInt64(embedded.count))]
       let content = schema.messageIndex(named: name).map { message($0, depth: depth - 1) } ?? []
       return Wire.text(1, "type.googleapis.com/\(name)") + (content.isEmpty ? [] : Wire.delimited(2, content))
     case .structure:
