@@ -1,4 +1,15 @@
 extension RPCError {
+  /// Whether the error is about one field of the request; see ``badRequest(field:_:)``.
+  package var namesField: Bool {
+    details.contains { detail in
+      // A violation, its length, and in it the field's name before anything else.
+      guard detail.typeName == "google.rpc.BadRequest" else { return false }
+      var index = 1
+      while index < detail.value.count, detail.value[index] >= 0x80 { index += 1 }
+      return index + 1 < detail.value.count && detail.value[index + 1] == 0x0A
+    }
+  }
+
   /// The media types of unary bodies, for `accept-post`.
   package static let unaryContentTypes = "application/json, application/proto"
 

@@ -51,7 +51,7 @@ MISTAKES = {
     "a canary without a share": (
         "ListFeaturedTags: { stage: rpc }", "ListFeaturedTags: { stage: canary }",
         f"21:34: error: stage `canary` of `{SERVICE}.ContentService/ListFeaturedTags` has no share of the callers; write "
-        "`canary: { percent: 1% }`"),
+        "`canary: { percent: 1% }`, or `ramp:`"),
     "a service without its package": (
         f"{SERVICE}.CommentService", "CommentService",
         f"24:3: error: the schema has no service CommentService; did you mean {SERVICE}.CommentService?"),

@@ -54,9 +54,14 @@ struct StageChecks {
   }
 
   private func checkCanary(_ name: String, _ settings: RouteSettings, _ context: LoadContext) {
-    guard settings.stage == .canary, settings.canary?.percent == nil else { return }
+    if settings.ramp != nil, settings.guard == nil {
+      context.error(
+        settings.rampPosition, "the ramp of \(quoted(name)) has no guard, so it would go on whatever happens",
+        cure: "add `guard: { min_requests: 100, max_error_rate: 1% }`")
+    }
+    guard settings.stage == .canary, settings.canary?.percent == nil, settings.ramp == nil else { return }
     context.error(
       settings.stagePosition, "stage `canary` of \(quoted(name)) has no share of the callers",
-      cure: "write `canary: { percent: 1% }`")
+      cure: "write `canary: { percent: 1% }`, or `ramp:`")
   }
 }

@@ -13,6 +13,28 @@ extension Sections {
       "cidr": .misplaced("write `address:`"), "percent": .misplaced("write it under `canary:`"),
     ])
   static let override = Section<OverrideKey>("the override")
+  static let `guard` = Section<GuardKey>(
+    "a guard", hints: ["ramp": .misplaced("write it beside `guard:`")])
+  static let ramp = Section<RampKey>("a ramp", hints: ["guard": .misplaced("write it beside `ramp:`")])
+}
+
+enum GuardKey: String, SectionKey {
+  case window, action
+  case minimumRequests = "min_requests"
+  case maximumErrorRate = "max_error_rate"
+  case maximumErrorRateRatio = "max_error_rate_ratio"
+  case maximumLatencyRatio = "max_latency_ratio"
+  case maximumMismatchRate = "max_mismatch_rate"
+  case maximumKeyShare = "max_key_share"
+
+  /// What can be exceeded; a guard has at least one.
+  static let limits: [GuardKey] = [
+    .maximumErrorRate, .maximumErrorRateRatio, .maximumLatencyRatio, .maximumMismatchRate,
+  ]
+}
+
+enum RampKey: String, SectionKey {
+  case steps, every
 }
 
 enum CanaryKey: String, SectionKey {

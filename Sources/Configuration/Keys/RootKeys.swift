@@ -22,7 +22,7 @@ enum Sections {
       schemaSource.known, upstream.known, upstreamTLS.known, credentials.known, staticCredentials.known,
       fileCredentials.known, oauth2.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
-      canaryCondition.known, override.known, rule.known, additionalRule.known,
+      canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
       keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, limits.known, timeouts.known,

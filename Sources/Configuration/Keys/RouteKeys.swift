@@ -1,7 +1,6 @@
 extension Sections {
   private static let routeHints: [String: KeyHint] = [
     "percent": .misplaced("write it under `canary:`"), "sticky_by": .misplaced("write it under `canary:`"),
-    "guard": .notYet("watch the metrics and set the stage with `turnout stage`"),
   ]
 
   static let service = Section<RouteKey>(
@@ -19,7 +18,7 @@ extension Sections {
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, canary, override, limits
+  case stream, canary, override, limits, `guard`, ramp
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"

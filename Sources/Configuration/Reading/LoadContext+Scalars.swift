@@ -105,6 +105,18 @@ extension LoadContext {
     }
   }
 
+  /// How many times something may be something else, from 1 to 1000, in hundredths: `2`, `1.5`.
+  func ratio(_ node: Node) -> Int? {
+    guard let text = text(node, "a number") else { return nil }
+    guard let hundredths = Quantity.decimal(text.value, places: 2), (100...100_000).contains(hundredths) else {
+      error(
+        node.position, "\(text.shown) is not a ratio",
+        cure: "write a number from 1 to 1000 with at most two decimals, as in `1.5`")
+      return nil
+    }
+    return hundredths
+  }
+
   /// Parts per 10,000.
   func share(_ node: Node) -> Int? {
     quantity(node, "a share") { text throws(QuantityFault) in try Quantity.share(text) }

@@ -37,7 +37,8 @@ extension RootReader {
     let isReadable = apply(map, to: &settings)
     stages.add(
       method: entry.key, at: entry.keyPosition, settings,
-      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil || map[.canary] != nil,
+      saysItself: map[.stage] != nil || map[.rest] != nil || map[.rpc] != nil
+        || map[.canary] != nil || map[.ramp] != nil || map[.guard] != nil,
       isReadable: isReadable && isServiceReadable)
     var result = MethodConfiguration(
       method: Reference(name: entry.key, position: entry.keyPosition), settings: settings,
@@ -106,6 +107,11 @@ extension RootReader {
     context.read(map[.dryRun], into: &settings.dryRun) { context.share($0) }
     if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
     context.read(map[.override], into: &settings.override) { sideOverride($0) }
+    if let node = map[.guard] { apply(guard: node, to: &settings.guard) }
+    if let node = map[.ramp] {
+      settings.rampPosition = node.position
+      settings.ramp = ramp(node) ?? settings.ramp
+    }
     return isReadable
   }
 

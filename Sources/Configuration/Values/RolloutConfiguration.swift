@@ -87,4 +87,46 @@ extension RouteSettings {
     package var addresses: [AddressRange] = []
     package init() {}
   }
+
+  /// `guard:`, what takes a route back from the rpc side.
+  package struct Guard: Sendable, Equatable {
+    package enum Action: String, Sendable, CaseIterable {
+      /// A canary's share becomes 0, a route in stage rpc goes back to rest (the default).
+      case rollback
+      /// A ramp is held.
+      case hold
+      /// It is only told.
+      case alert
+    }
+
+    /// How long back it looks (Default: 60s).
+    package var window: Duration = .seconds(60)
+    /// Calls of the rpc side in the window before anything is judged.
+    package var minimumRequests: Int
+    /// Parts per 10,000 of the calls that may fail; so for the other rates.
+    package var maximumErrorRate: Int?
+    /// In hundredths: how many times the rest side's rate of failures, and that of the callers' faults, it may have.
+    package var maximumErrorRateRatio: Int?
+    /// In hundredths: how many times the rest side's 95th percentile it may take.
+    package var maximumLatencyRatio: Int?
+    /// Of the compared answers.
+    package var maximumMismatchRate: Int?
+    package var action = Action.rollback
+    /// Parts per 10,000 of the calls in the window that one caller may make up; more of it do not count (Default: all).
+    package var maximumKeyShare = 10_000
+
+    package init(minimumRequests: Int) { self.minimumRequests = minimumRequests }
+  }
+
+  /// `ramp:`, a canary's share that grows by itself.
+  package struct Ramp: Sendable, Equatable {
+    /// Parts per 10,000, ascending; at least one.
+    package var steps: [Int]
+    package var every: Duration
+
+    package init(steps: [Int], every: Duration) {
+      self.steps = steps
+      self.every = every
+    }
+  }
 }

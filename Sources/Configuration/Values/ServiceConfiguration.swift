@@ -173,10 +173,19 @@ package struct RouteSettings: Sendable {
   package var canary: Canary?
   /// Nil: nobody chooses the side for a call.
   package var override: Override?
+  /// Nil: nothing takes the route back.
+  package var `guard`: Guard?
+  /// Nil: a share changes only when somebody sets it.
+  package var ramp: Ramp?
+  /// Of the `ramp:` key; the service's place without one.
+  package var rampPosition: SourcePosition
   /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
   package var isPublic = false
   /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
   package var compression = true
 
-  package init(stagePosition: SourcePosition) { self.stagePosition = stagePosition }
+  package init(stagePosition: SourcePosition) {
+    self.stagePosition = stagePosition
+    rampPosition = stagePosition
+  }
 }

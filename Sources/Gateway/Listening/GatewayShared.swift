@@ -8,6 +8,8 @@ import TransportSecurity
 final class GatewayShared: Sendable {
   let metrics: GatewayMetrics
   let stages = StageRegistry()
+  let figures = FigureRegistry()
+  let rollout: RolloutWatch
   let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
   let concurrency = ConcurrencyRegistry()
@@ -26,6 +28,7 @@ final class GatewayShared: Sendable {
     self.metrics = metrics
     self.log = log
     accessLogs = AccessLogSinks(metrics: metrics)
+    rollout = RolloutWatch(stages: stages, figures: figures, metrics: metrics, log: log)
   }
 }
 

@@ -27,6 +27,10 @@ final class LoopSnapshot {
 final class RouteState {
   let plan: Route
   let counters = RouteCounters()
+  // Kept over reloads; found when they are first needed.
+  var restFigures: SideFigures?
+  var rpcFigures: SideFigures?
+  var keyWeights: KeyWeights?
   private var shadow: ShadowState?
 
   init(plan: Route) { self.plan = plan }

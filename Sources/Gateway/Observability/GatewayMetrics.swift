@@ -13,6 +13,11 @@ final class GatewayMetrics: Sendable {
   let shadowDifferences: CounterFamily
   let dryRuns: CounterFamily
   let decisions: CounterFamily
+  let rollbacks: CounterFamily
+  let stages: GaugeFamily
+  let shares: GaugeFamily
+  let guards: GaugeFamily
+  let rampSteps: GaugeFamily
   let reloads: CounterFamily
   let unknownFields: CounterFamily
   let rateLimited: CounterFamily
@@ -62,6 +67,21 @@ final class GatewayMetrics: Sendable {
       "turnout_stage_decisions_total",
       help: "Ended calls whose side was chosen one by one, by side and by what chose it: share, rule or override.",
       labels: ["service", "method", "side", "reason"])
+    rollbacks = registry.counter(
+      "turnout_rollbacks_total", help: "Routes that a guard took back, by the limit that was exceeded.",
+      labels: ["service", "method", "reason"])
+    stages = registry.gauge(
+      "turnout_stage", help: "1 for the stage that a route is in, 0 for the others.",
+      labels: ["service", "method", "stage"], maximumChildren: 20_000)
+    shares = registry.gauge(
+      "turnout_share", help: "The part of the callers that the rpc side answers, 0 to 1.",
+      labels: ["service", "method"], maximumChildren: 5_000)
+    guards = registry.gauge(
+      "turnout_guard_state", help: "1 for what the guard of a route is doing, 0 for the others.",
+      labels: ["service", "method", "state"], maximumChildren: 20_000)
+    rampSteps = registry.gauge(
+      "turnout_ramp_step", help: "The step of its ramp that a route has reached, from 1; 0: none.",
+      labels: ["service", "method"], maximumChildren: 5_000)
     reloads = registry.counter(
       "turnout_config_reloads_total", help: "Reloads of the configuration, by outcome.", labels: ["outcome"])
     unknownFields = registry.counter(

@@ -20,6 +20,7 @@ extension Worker {
     key |= UInt64(call.decision?.reason.rawValue ?? 0) << 20
     key |= UInt64(truncatingIfNeeded: binding.map { $0 + 1 } ?? 0) << 24
     let elapsed = loop.now.nanoseconds(since: call.startedAt)
+    countFigures(call, elapsed: elapsed)
     for entry in counters.entries where entry.key == key {
       entry.requests.add(1, shard: index)
       entry.duration.observe(nanoseconds: elapsed, shard: index)

@@ -87,10 +87,11 @@ extension RunningGateway: ControlPlane {
     return .success(StageSetting(.canary, share: share))
   }
 
-  /// The share that is asked for, else the file's, else that of a canary which runs.
+  /// The share that is asked for, else the file's or the first of its ramp, else that of a canary which runs.
   private func share(of route: Route, _ change: StageChange) -> Share? {
     if let percent = change.percent { return Share(percent: percent) }
     if let percent = route.settings.canary?.percent { return Share(hundredths: percent) }
+    if let step = route.settings.ramp?.steps.first { return Share(hundredths: step) }
     let now = route.stage.setting
     return now.stage == .canary ? now.share : nil
   }

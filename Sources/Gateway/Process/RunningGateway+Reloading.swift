@@ -86,6 +86,7 @@ extension RunningGateway {
   }
 
   func publishStages(_ snapshot: Snapshot) {
+    defer { shared.rollout.publish(snapshot.routes) }
     shared.stages.publish(
       snapshot.routes.map { (procedure: $0.name, configured: StageSetting($0.settings)) })
     for route in snapshot.routes where !route.canServe(route.stage.setting.stage) {

@@ -106,6 +106,7 @@ final class RunningGateway: Sendable {
       guard let shared else { return }
       shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
       shared.accessLogs.report()
+      shared.rollout.report()
     }
     publishStages(snapshot)
     shared.stages.onChange { [log = shared.log] in log.write($0) }
@@ -182,6 +183,7 @@ final class RunningGateway: Sendable {
   /// Waits for all workers to end, then closes the admin endpoint and the logs.
   func waitUntilEnded() {
     ended.wait()
+    shared.rollout.stop()
     let (workers, servers) = state.withLock { ($0.workers, $0.servers) }
     for worker in workers { worker.join() }
     for server in servers { server.stop() }

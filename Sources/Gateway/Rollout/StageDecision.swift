@@ -46,6 +46,8 @@ struct StageDecision {
   let reason: Reason
   /// Whether the rpc side gets a copy.
   let shadows: Bool
+  /// The hash of the caller's key, where a guard bounds what one caller weighs.
+  var key: UInt64?
 
   /// A side that was chosen for this call.
   init(_ stage: RouteSettings.Stage, _ side: RouteSettings.Side, _ reason: Reason) {
@@ -70,6 +72,13 @@ struct StageDecision {
 extension StageDecision {
   /// The decision for a call; takes a tester's header out of its head.
   static func make(for call: Call, _ route: Route) -> StageDecision {
+    var decision = choose(for: call, route)
+    // Now, because upstreams may not see the header.
+    if route.weighsKeys { decision.key = route.canary.keys.hash(of: call) }
+    return decision
+  }
+
+  private static func choose(for call: Call, _ route: Route) -> StageDecision {
     let content = route.presentContent
     let stage = content.setting.stage
     if let override = route.override,

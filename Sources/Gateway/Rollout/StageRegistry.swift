@@ -57,6 +57,11 @@ final class StageRegistry: Sendable {
     change(procedure) { $0.trip(to: setting, reason: reason, at: WallClock.now().sinceEpoch) }
   }
 
+  /// A ramp goes on, unless somebody came between.
+  func advance(_ procedure: String, from before: StageSetting, to setting: StageSetting, _ origin: StageOrigin) {
+    change(procedure) { $0.advance(from: before, to: setting, origin) }
+  }
+
   /// Stops a ramp or lets it go on; a guard goes on watching.
   func hold(_ procedure: String, _ isHeld: Bool, _ origin: StageOrigin) {
     change(procedure) { $0.hold(isHeld, origin) }

@@ -87,6 +87,9 @@ final class Route: Sendable {
     type.idempotency == .noSideEffects || httpMethod == "GET"
   }
 
+  /// Whether its guard bounds what one caller weighs.
+  var weighsKeys: Bool { (settings.guard?.maximumKeyShare ?? 10_000) < 10_000 }
+
   var isStreaming: Bool { type.isClientStreaming || type.isServerStreaming }
   /// Whether Connect GET may be used (Connect protocol, Unary-Get-Request).
   var allowsGet: Bool { type.idempotency == .noSideEffects && !isStreaming }

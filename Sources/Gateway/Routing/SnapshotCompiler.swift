@@ -153,7 +153,7 @@ struct SnapshotCompiler {
     let settings = service.settings
     let needsREST = settings.stage != .rpc && settings.rest == nil
     let needsRPC = settings.stage != .rest && settings.rpc == nil
-    let needsShare = settings.stage == .canary && settings.canary?.percent == nil
+    let needsShare = settings.stage == .canary && settings.canary?.percent == nil && settings.ramp == nil
     guard needsREST || needsRPC || needsShare else { return }
     let unlisted = type.methods.map(\.name).filter { name in !service.methods.contains { $0.method.name == name } }
     guard !unlisted.isEmpty else { return }
@@ -161,7 +161,7 @@ struct SnapshotCompiler {
       report(
         settings.stagePosition,
         "\(type.fullName): stage `canary` of \(listed(unlisted)) has no share of the callers",
-        cure: "write `canary: { percent: 1% }`")
+        cure: "write `canary: { percent: 1% }`, or `ramp:`")
     }
     guard needsREST || needsRPC else { return }
     let (side, kind) = needsREST ? ("rest", "rest") : ("rpc", "connect")

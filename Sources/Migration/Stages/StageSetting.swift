@@ -18,7 +18,7 @@ package struct StageSetting: Sendable, Hashable, CustomStringConvertible {
 
   /// What a route's file says.
   package init(_ settings: RouteSettings) {
-    let percent = settings.canary?.percent ?? 0
+    let percent = settings.canary?.percent ?? settings.ramp?.steps.first ?? 0
     self.init(settings.stage, share: Share(hundredths: percent) ?? .none)
   }
 

@@ -99,6 +99,14 @@ package struct StageState: Sendable, Equatable {
     }
   }
 
+  /// A ramp goes on, unless somebody came between.
+  package mutating func advance(
+    from before: StageSetting, to setting: StageSetting, _ origin: StageOrigin
+  ) -> StageChangeRecord? {
+    guard trip == nil, !isHeld, effective == before else { return nil }
+    return change(origin) { state in state.overlay.override = Override(setting, origin) }
+  }
+
   /// A guard takes the route back; the second trip changes nothing.
   package mutating func trip(to setting: StageSetting, reason: String, at time: Int64) -> StageChangeRecord? {
     guard trip == nil else { return nil }

@@ -23,6 +23,10 @@ struct RouteJSON {
     members.append(.init("shadow", ShadowJSON.shadow(shadow)))
     members.append(.init("dry_run", ShadowJSON.dryRun(shadow)))
     members.append(.init("history", history(state)))
+    let watch = shared.rollout.watch(of: route.name)
+    members.append(.init("guard", guarding(watch, state)))
+    members.append(.init("ramp", ramp(watch, state)))
+    members.append(.init("sides", sides(watch)))
     return .object(members)
   }
 

@@ -120,6 +120,7 @@ extension Shadow {
     guard result.isComplete else { return skip(.notComparable) }
     let isMatch = result.isMatch(unknownMatters: settings.unknown == .mismatch)
     (isMatch ? state.match : state.mismatch).add(1, shard: worker.index)
+    route.figures(.rpc, worker).count(match: isMatch)
     if !result.differences.isEmpty {
       record(result.differences, isSample: !isMatch, rest: Self.name(rest), rpc: Self.name(rpc))
     }
