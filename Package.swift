@@ -95,6 +95,7 @@ let package = Package(
     door("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
     door("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
     door("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
+    door("CHiredis", pkgConfig: "hiredis", package: "libhiredis-dev"),
     .target(
       name: "CProtoCompiler", cxxSettings: [.unsafeFlags(["-std=c++17"])],
       linkerSettings: [.linkedLibrary("protobuf")]),
@@ -117,9 +118,12 @@ let package = Package(
     library("Policies"),
     library(
       "Migration",
-      ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration"]),
+      [
+        "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration", "JSONValues",
+      ]),
     library("Metrics"),
     library("TransportSecurity", ["Bytes", "COpenSSL"]),
+    parser("Redis", ["Bytes", "CHiredis", "COpenSSL"]),
 
     // I/O.
     library("EventLoops", ["Bytes", "CLinux", "CAres"]),
@@ -129,12 +133,13 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
-        "EventLoops", "TransportSecurity", "ProxyProtocol",
+        "EventLoops", "TransportSecurity", "Redis", "ProxyProtocol",
       ]),
     .executableTarget(
       name: "turnout",
       dependencies: [
-        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "EventLoops", "Gateway",
+        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "TransportSecurity",
+        "EventLoops", "Gateway",
       ],
       swiftSettings: rules),
 
@@ -185,19 +190,20 @@ let package = Package(
       "Migration",
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration",
-        "RandomnessTestSupport", "TranslationTestSupport",
+        "JSONValues", "RandomnessTestSupport", "TranslationTestSupport",
       ]),
     tests("Metrics"),
     support("TransportSecurity", ["COpenSSL"]),
     tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
+    tests("Redis", ["Bytes", "RandomnessTestSupport"]),
     support("EventLoops", []),
     tests("EventLoops", ["Bytes", "CLinux", "EventLoopsTestSupport", "RandomnessTestSupport"]),
     tests(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
-        "Migration", "TransportSecurity", "COpenSSL", "EventLoops", "HTTP2TestSupport", "EventLoopsTestSupport",
-        "TransportSecurityTestSupport", "RandomnessTestSupport",
+        "Migration", "TransportSecurity", "COpenSSL", "Redis", "Metrics", "EventLoops", "HTTP2TestSupport",
+        "EventLoopsTestSupport", "TransportSecurityTestSupport", "RandomnessTestSupport",
       ]),
     tests(
       "turnout",

@@ -2,7 +2,7 @@
 # Brings a Debian 12 machine with a Swift toolchain to where Turnout builds; only what is missing is installed.
 #
 #   ./deploy/setup.sh            what the build needs
-#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, promtool, Chromium, a Python environment in
+#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, promtool, Redis, Chromium, a Python environment in
 #                                .venv-tests
 set -euo pipefail
 
@@ -10,7 +10,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages=(
   ca-certificates git g++ pkg-config libc6-dev
   libyaml-dev libprotobuf-dev libprotoc-dev libc-ares-dev libnghttp2-dev libssl-dev
-  zlib1g-dev libbrotli-dev libzstd-dev
+  zlib1g-dev libbrotli-dev libzstd-dev libhiredis-dev
 )
 with_tests=false
 
@@ -26,7 +26,9 @@ for argument in "$@"; do
     *) usage >&2; exit 2 ;;
   esac
 done
-if $with_tests; then packages+=(chromium curl nghttp2-client openssl prometheus python3 python3-venv); fi
+if $with_tests; then
+  packages+=(chromium curl nghttp2-client openssl prometheus python3 python3-venv redis-server)
+fi
 
 as_root() {
   if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi
@@ -48,7 +50,7 @@ apt() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"
 }
 
-# Debian starts a service when its package comes; of prometheus only promtool is wanted.
+# Debian starts a service when its package comes; of prometheus only promtool is wanted, and the tests start Redis.
 policy=/usr/sbin/policy-rc.d
 made_policy=false
 forbid_services() {
@@ -62,23 +64,26 @@ allow_services() {
 }
 
 install_packages() {
-  local missing=() package had_prometheus=true
+  local missing=() package started=()
   for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
   if [[ ${#missing[@]} -eq 0 ]]; then
     say "all packages are there"
     return
   fi
   command -v apt-get >/dev/null || fail "apt-get is not here; install the counterparts of: ${missing[*]}"
-  is_installed prometheus || had_prometheus=false
+  for package in prometheus redis-server; do
+    if ! is_installed "$package"; then started+=("$package"); fi
+  done
   say "installing ${missing[*]}"
   twice apt update
   trap allow_services EXIT
   forbid_services
   twice apt install --no-install-recommends --yes "${missing[@]}"
   allow_services
-  if ! $had_prometheus && is_installed prometheus && [[ -d /run/systemd/system ]]; then
-    as_root systemctl --quiet disable --now prometheus.service
-  fi
+  [[ -d /run/systemd/system ]] || return 0
+  for package in "${started[@]}"; do
+    if is_installed "$package"; then as_root systemctl --quiet disable --now "$package.service"; fi
+  done
 }
 
 check_swift() {

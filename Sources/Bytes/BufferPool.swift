@@ -6,6 +6,8 @@ package struct BufferPool: ~Copyable {
   /// Bytes of each buffer.
   package let bufferCapacity: Int
   private let limit: Int
+  /// Bytes of the greatest buffer that is kept.
+  private let maximumCapacity: Int
   /// Memory without its buffer: arrays hold no noncopyable values, and an object around each would be made and freed
   /// for every read.
   private var free: [Spare] = []
@@ -16,9 +18,11 @@ package struct BufferPool: ~Copyable {
     let capacity: Int
   }
 
-  package init(bufferCapacity: Int = 65_536, limit: Int = 32) {
+  /// - Parameter maximumCapacity: bytes of the greatest buffer that is kept; nil: twice those of a new one.
+  package init(bufferCapacity: Int = 65_536, limit: Int = 32, maximumCapacity: Int? = nil) {
     self.bufferCapacity = bufferCapacity
     self.limit = limit
+    self.maximumCapacity = maximumCapacity ?? bufferCapacity * 2
     free.reserveCapacity(limit)
   }
 
@@ -31,9 +35,9 @@ package struct BufferPool: ~Copyable {
     return unsafe ByteBuffer(owning: spare.base, capacity: spare.capacity)
   }
 
-  /// Takes a buffer back; one that has grown past the pool's size or comes over the limit is freed.
+  /// Takes a buffer back; one that has grown too large or comes over the limit is freed.
   package mutating func give(_ buffer: consuming ByteBuffer) {
-    guard free.count < limit, buffer.capacity >= bufferCapacity, buffer.capacity <= bufferCapacity * 2 else { return }
+    guard free.count < limit, buffer.capacity >= bufferCapacity, buffer.capacity <= maximumCapacity else { return }
     if let memory = unsafe buffer.release() {
       free.append(unsafe Spare(base: memory.base, capacity: memory.capacity))
     }

@@ -21,13 +21,7 @@ package struct AcceptEncoding: Sendable {
   /// greater weight counts.
   package mutating func add(_ value: Span<UInt8>) {
     isPresent = true
-    var start = 0
-    while start < value.count {
-      var end = start
-      while end < value.count, value[end] != UInt8(ascii: ",") { end &+= 1 }
-      addElement(value.extracting(start..<end))
-      start = end &+ 1
-    }
+    HeaderList.forEach(value) { addElement($0) }
   }
 
   /// The coding to answer in.

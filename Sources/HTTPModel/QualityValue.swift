@@ -34,30 +34,3 @@ package enum QualityValue {
     return value <= 1000 ? value : nil
   }
 }
-
-/// Elements of a field value that is a list (RFC 9110 section 5.6.1).
-package enum HeaderList {
-  /// Where an element ends: at the next separator outside quoted strings, or at the end of the value.
-  package static func end(of value: Span<UInt8>, from start: Int, separator: UInt8) -> Int {
-    var index = start
-    var isQuoted = false
-    while index < value.count {
-      let byte = value[index]
-      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-      if isQuoted, byte == UInt8(ascii: "\\") { index &+= 1 }
-      if !isQuoted, byte == separator { return index }
-      index &+= 1
-    }
-    return value.count
-  }
-
-  /// Without the blanks around it.
-  @_lifetime(copy text)
-  package static func trimmed(_ text: Span<UInt8>) -> Span<UInt8> {
-    var start = 0
-    var end = text.count
-    while start < end, text[start] == 0x20 || text[start] == 0x09 { start &+= 1 }
-    while end > start, text[end &- 1] == 0x20 || text[end &- 1] == 0x09 { end &-= 1 }
-    return text.extracting(start..<end)
-  }
-}

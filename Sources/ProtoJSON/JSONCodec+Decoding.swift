@@ -46,7 +46,8 @@ extension JSONCodec {
     let before = output.count
     var decoder = MessageDecoder(
       json, tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth, bound: bound,
-      collectsMask: outcome.collectsMask)
+      collectsMask: outcome.collectsMask, memory: RunMemory(memory))
+    defer { decoder.memory.close() }
     do throws(Fault) {
       decoder.cursor.skipBlanks()
       try body(&decoder, &output)

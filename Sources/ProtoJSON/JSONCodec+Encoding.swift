@@ -25,7 +25,8 @@ extension JSONCodec {
   ) throws(JSONError) {
     let plan = try requirePlan(message, field)
     try run(tables, wire, omitting: omitting, into: &output) { encoder, reader, output throws(Fault) in
-      var ordered = ByteBuffer()
+      var ordered = encoder.memory.takeBuffer()
+      defer { encoder.memory.give(&ordered) }
       try encoder.order(message, reader, only: plan, into: &ordered)
       let span = ordered.span
       try encoder.field(plan, WireReader(span), into: &output)
@@ -41,24 +42,19 @@ extension JSONCodec {
     }
     let before = output.count
     var isCareful = false
-    var first: Fault?
     while true {
       var encoder = MessageEncoder(
         tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth,
         maximumCount: maximumOutput > .max - before ? .max : before + maximumOutput, omitting: omitting,
-        isCareful: isCareful)
+        isCareful: isCareful, memory: RunMemory(memory))
+      defer { encoder.memory.close() }
       do {
         try body(&encoder, WireReader(wire), &output)
         return
       } catch {
         output.truncate(to: before)
         // What has no JSON in the first run may be a part that goes on elsewhere, or be replaced later on.
-        guard !isCareful, encoder.isScattered || error.kind != .wire else {
-          // Of one fault that both runs met, the first knows the place better.
-          if let first, first.reason == error.reason, first.path.hasPrefix(error.path) { throw first.error }
-          throw error.error
-        }
-        first = error
+        guard !isCareful, encoder.mayFollow(error) else { throw error.error }
         isCareful = true
       }
     }

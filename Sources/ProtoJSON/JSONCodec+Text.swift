@@ -62,7 +62,8 @@ extension JSONCodec {
   private func write(
     _ tables: borrowing Tables, _ value: Span<UInt8>, _ plan: FieldPlan, into output: inout ByteBuffer
   ) throws(Fault) {
-    let writer = TextWriter(tables: TableView(tables), schema: schema, profile: profile)
+    let writer = TextWriter(
+      tables: TableView(tables), schema: schema, profile: profile, memory: RunMemory(memory))
     try writer.value(plan, value, into: &output)
   }
 }

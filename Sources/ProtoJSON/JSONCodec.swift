@@ -4,7 +4,7 @@ package import ProtobufSchema
 ///
 /// The rules are those of ProtoJSON, strictly: RFC 8259 text, UTF-8, each member once, exact integers, no null where
 /// none belongs. Compiled once for a schema and a profile into flat tables; immutable afterwards and shared by all
-/// loops. Nothing is kept between calls.
+/// loops. Between calls it keeps memory alone, see ``RunMemory``.
 package final class JSONCodec: Sendable {
   package let schema: Schema
   package let profile: JSONProfile
@@ -13,6 +13,7 @@ package final class JSONCodec: Sendable {
   /// Bytes of JSON that are written of one message at the most; its last value may go beyond.
   package let maximumOutput: Int
   let tables: Tables
+  let memory = MemoryStore()
 
   package init(schema: Schema, profile: JSONProfile, maximumDepth: Int = 100, maximumOutput: Int = .max) {
     self.schema = schema

@@ -8,6 +8,7 @@ package final class Schema: Sendable {
   /// What reflection hands out; nil where nobody asked for it.
   package let files: DescriptorFiles?
   private let messageIndices: [String: Int]
+  private let messageNames: NameIndex
 
   package init(
     messages: [MessageType], enums: [EnumType], services: [ServiceType], files: DescriptorFiles? = nil
@@ -19,10 +20,14 @@ package final class Schema: Sendable {
     var indices: [String: Int] = [:]
     for (index, message) in messages.enumerated() { indices[message.fullName] = index }
     messageIndices = indices
+    messageNames = NameIndex(messages.map(\.fullName))
   }
 
   /// The index of a message in ``messages`` by its full name without a leading dot.
   package func messageIndex(named fullName: String) -> Int? { messageIndices[fullName] }
+
+  /// The same for a name that stands in some input: nothing is made of it.
+  package func messageIndex(named fullName: Span<UInt8>) -> Int? { messageNames.index(of: fullName) }
 }
 
 /// One message type.

@@ -14,6 +14,8 @@ from support.gateway import BINARY, Gateway
 from support.rest_service import RESTService
 from support.schema import SERVICE, Schema
 
+pytest_plugins = ["support.tls_fixtures"]
+
 
 def pytest_sessionstart(session):
     if not BINARY.exists():

@@ -18,9 +18,10 @@ def shadowed(start, configuration):
 def differ(gateway, rest, count=1, **change):
     rest.answers(Reply.json({**book("b1"), **change}))
     before = outcomes(gateway).get("mismatch", 0)
-    for number in range(count):
-        gateway.fetch("GET", "/v1/books/b1?shelf=private", [("x-request-id", f"r{before + number}")])
-    wait_until(lambda: outcomes(gateway).get("mismatch", 0) == before + count, what="the comparisons")
+    for number in range(before, before + count):
+        gateway.fetch("GET", "/v1/books/b1?shelf=private", [("x-request-id", f"r{number}")])
+        # One after the other: copies overtake each other.
+        wait_until(lambda: outcomes(gateway).get("mismatch", 0) == number + 1, what="a comparison")
 
 
 def test_both_sides_are_shown(shadowed, rest, rpc):

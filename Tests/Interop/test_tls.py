@@ -22,28 +22,6 @@ from support.schema import SERVICE
 from support.wire import Wire, request_bytes
 
 
-@pytest.fixture
-def authority(tmp_path):
-    return Authority(tmp_path / "certificates")
-
-
-@pytest.fixture
-def server(authority):
-    return authority.issue("server", "DNS:localhost", "IP:127.0.0.1")
-
-
-@pytest.fixture
-def secured(configuration, server):
-    """A configuration whose one listener speaks TLS; `more` are further keys of that."""
-
-    def make(more=None, **top):
-        setup = configuration(**top)
-        setup["listeners"] = [{"address": "127.0.0.1:0", "tls": {**server, **(more or {})}}]
-        return setup
-
-    return make
-
-
 def curl(gateway, path, *arguments, cacert=None, host="localhost"):
     """The status, the HTTP version, the body, and what curl said."""
     done = subprocess.run(

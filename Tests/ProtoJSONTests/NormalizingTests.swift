@@ -125,4 +125,25 @@ extension Bench {
     try codec.encode(wire.span, message: index, into: &output)
     return String(decoding: output.bytes, as: UTF8.self)
   }
+
+  /// A required field may be in any part of a message.
+  @Test func requiredFieldsOfMessagesInParts() throws {
+    let (schema, message) = try Self.strict()
+    let codec = JSONCodec(schema: schema, profile: .standard)
+    func normal(_ wire: [UInt8]) throws -> [UInt8] {
+      var output = ByteBuffer()
+      try codec.normalize(wire.span, message: message, into: &output)
+      return output.bytes
+    }
+    let id = Wire.varint(1, 7)
+    let whole = id + Wire.delimited(2, id)
+    #expect(try normal(Wire.delimited(2, []) + id + Wire.delimited(2, id)) == whole)
+    #expect(try normal(Wire.delimited(2, id) + id + Wire.delimited(2, [])) == whole)
+    #expect(throws: JSONError.self) { try normal(Wire.delimited(2, []) + id + Wire.delimited(2, [])) }
+  }
+
+  private static func strict() throws -> (Schema, Int) {
+    let schema = try RichSchema.load()
+    return (schema, try #require(schema.messageIndex(named: "rich.Strict")))
+  }
 }

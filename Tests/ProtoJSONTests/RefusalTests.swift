@@ -228,7 +228,7 @@ import TranslationTestSupport
       Wire.text(1, "a") + Wire.delimited(7, Wire.delimited(3, [])) + Wire.text(1, "b")
       + Wire.delimited(7, Wire.delimited(3, [0x09, 0x01]))
     let written = try Bench.standard.encodingError(wire, "t.Parcel")
-    #expect(written.path == "to.geo")
+    #expect(written.path == "to.geo.lat")
     #expect(written.offset >= 0 && written.offset <= wire.count)
     let normal = Bench.standard.normalizingError(wire, "t.Parcel")
     #expect(normal.path == "to.geo")

@@ -79,11 +79,14 @@ import Testing
     ("stage S/M? rpc", "not a procedure"), ("stage S/M rpc --percent 101", "0 to 100"),
     ("stage S/M rpc --percent -1", "0 to 100"), ("stage S/M rpc --percent %", "0 to 100"),
     ("stage S/M rpc --percent 1e1", "0 to 100"), ("stage S/M rpc --percent nan", "0 to 100"),
-    ("stage S/M rpc --admin https://x", "not an admin URL"), ("stage S/M rpc --admin http://x:0", "not an admin URL"),
+    ("stage S/M rpc --admin https://x:0", "not an admin URL"), ("stage S/M rpc --admin http://x:0", "not an admin URL"),
     ("stage S/M rpc --admin http://x:99999", "not an admin URL"),
     ("stage S/M rpc --admin http://x/y", "not an admin URL"),
     ("stage S/M rpc --admin http://u@x", "not an admin URL"), ("stage S/M rpc --admin http://[::1", "not an admin URL"),
-    ("stage S/M rpc --admin http://", "not an admin URL"), ("help me", "unknown command me"),
+    ("stage S/M rpc --admin http://", "not an admin URL"),
+    ("stage S/M rpc --admin ftp://a", "not an admin URL"),
+    ("stage S/M rpc --ca ca.pem", "https"), ("stage S/M rpc --admin http://a --ca ca.pem", "https"),
+    ("help me", "unknown command me"),
     ("help serve check", "one command"), ("help serv", "did you mean serve?"),
   ])
   func wrongUsage(line: String, word: String) throws {
@@ -100,7 +103,7 @@ import Testing
 
   @Test(arguments: [
     ("http://127.0.0.1:9901", "127.0.0.1:9901"), ("HTTP://localhost", "localhost:80"), ("host:1", "host:1"),
-    ("http://[fe80::1]/", "[fe80::1]:80"),
+    ("http://[fe80::1]/", "[fe80::1]:80"), ("https://host", "host:443"), ("HTTPS://[::1]:9901/", "[::1]:9901"),
   ])
   func readsAdminURLs(text: String, authority: String) throws {
     #expect(try #require(AdminURL(text)).authority == authority)

@@ -19,17 +19,17 @@ import Testing
 
     func route(_ procedure: String) -> Result<[UInt8], ControlError> { .success(Array("{}".utf8)) }
 
-    func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError> {
-      asked.withLock { $0.append("\(procedure) clear \(reason) \(actor)") }
+    func clearStage(_ procedure: String, reason: String, actor: AdminActor) -> Result<[UInt8], ControlError> {
+      asked.withLock { $0.append("\(procedure) clear \(reason) \(actor.address)") }
       return .success(Array("{}".utf8))
     }
 
-    func hold(_ procedure: String, _ change: HoldChange, actor: String) -> Result<[UInt8], ControlError> {
-      asked.withLock { $0.append("\(procedure) held \(change.isHeld) \(change.reason) \(actor)") }
+    func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
+      asked.withLock { $0.append("\(procedure) held \(change.isHeld) \(change.reason) \(actor.address)") }
       return .success(Array("{}".utf8))
     }
 
-    func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {
+    func setStage(_ procedure: String, _ change: StageChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
       let percent = change.percent.map { "\($0)" } ?? "-"
       asked.withLock { $0.append("\(procedure) \(change.stage) \(percent) \(change.reason)") }
       switch procedure {

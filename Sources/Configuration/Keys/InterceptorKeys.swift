@@ -63,9 +63,10 @@ enum APIKeyKey: String, SectionKey {
 }
 
 enum RateLimitKey: String, SectionKey {
-  case requests, per, burst, key, limits, fields
+  case requests, per, burst, key, limits, fields, store, timeout
   case maxKeys = "max_keys"
   case dryRun = "dry_run"
+  case onFailure = "on_failure"
 
   /// What each of several limits has.
   static let ofLimit: [RateLimitKey] = [.requests, .per, .burst, .key, .maxKeys]

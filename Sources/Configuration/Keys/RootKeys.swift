@@ -4,8 +4,7 @@ enum Sections {
   static let listener = Section<ListenerKey>("a listener")
   static let listenerTLS = Section<ListenerTLSKey>("the TLS of a listener")
   static let certificate = Section<CertificateKey>("a certificate")
-  static let admin = Section<AdminKey>(
-    "the admin endpoint", hints: ["tls": .notYet("the admin endpoint speaks HTTP/1.1 without TLS")])
+  static let admin = Section<AdminKey>("the admin endpoint")
   static let probes = Section<ProbesKey>(
     "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")])
   static let callers = Section<CallersKey>("the callers")
@@ -26,13 +25,14 @@ enum Sections {
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
       keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, limits.known, timeouts.known,
+      redis.known, redisTLS.known, state.known, audit.known,
     ]
   }
 }
 
 enum RootKey: String, SectionKey {
   case listeners, admin, probes, include, schema, upstreams, services, interceptors, limits, timeouts, fallback
-  case workers, drain, via, log, callers
+  case workers, drain, via, log, redis, state, audit, callers
 }
 
 enum ListenerKey: String, SectionKey {
@@ -52,7 +52,7 @@ enum CertificateKey: String, SectionKey {
 }
 
 enum AdminKey: String, SectionKey {
-  case address, token
+  case address, token, tls
 }
 
 enum ProbesKey: String, SectionKey {

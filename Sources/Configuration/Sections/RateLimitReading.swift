@@ -22,6 +22,8 @@ extension RootReader {
     context.read(map[.fields], into: &fields) { context.word($0, "a choice of fields") }
     result?.dryRun = dryRun
     result?.fields = fields
+    let shared = sharedStore(map)
+    result?.shared = shared
     return result
   }
 

@@ -6,6 +6,8 @@ struct RootReader {
   var configuration = GatewayConfiguration()
   /// The upstreams' names as the file gives them, the faulty ones too: nil where the protocol is not readable.
   var upstreamProtocols: [String: UpstreamConfiguration.BackendProtocol?] = [:]
+  /// The names under `redis:`, the faulty ones too.
+  var redisNames: Set<String> = []
 
   /// Each of them costs a descriptor in every event loop.
   static let mostListeners = 256
@@ -16,6 +18,8 @@ struct RootReader {
     guard let map = MappingReader(root, Sections.root, context) else { return }
     readListeners(map)
     if let node = map[.schema] { readSchema(node) }
+    if let node = map[.redis] { readRedis(node) }
+    readState(map)
     if let node = map[.upstreams] { readUpstreams(node) }
     // Before the services: theirs come after these, which matters to the checks.
     if let node = map[.interceptors] { configuration.interceptors = interceptors(node, after: []) }
@@ -68,6 +72,7 @@ struct RootReader {
   private func admin(_ node: Node) -> AdminConfiguration? {
     guard let map = MappingReader(node, Sections.admin, context) else { return nil }
     let token = map[.token].flatMap { self.token($0) }
+    let tls = map[.tls].flatMap { listenerTLS($0) }
     let address = map.required(.address, Sections.admin, context, cure: "write `address: 127.0.0.1:9901`")
     guard let address = address.flatMap({ context.socketAddress($0) }) else { return nil }
     if !address.isLoopback, map[.token] == nil {
@@ -75,7 +80,7 @@ struct RootReader {
         address.position, "the admin endpoint would be open to the network without a token",
         cure: "set `token: \"${env:TURNOUT_ADMIN_TOKEN}\"`, or listen on `127.0.0.1`")
     }
-    return AdminConfiguration(address: address, token: token)
+    return AdminConfiguration(address: address, token: token, tls: tls)
   }
 
   /// A bearer token (RFC 6750 section 2.1): visible ASCII, so that a header can carry it.

@@ -36,12 +36,15 @@ extension RootReader {
     return result
   }
 
-  func upstreamTLS(_ node: Node) -> UpstreamTLSConfiguration? {
-    guard let map = MappingReader(node, Sections.upstreamTLS, context) else { return nil }
+  func upstreamTLS(_ node: Node) -> UpstreamTLSConfiguration? { clientTLS(node, Sections.upstreamTLS) }
+
+  /// Where the gateway is the client.
+  func clientTLS(_ node: Node, _ section: Section<UpstreamTLSKey>) -> UpstreamTLSConfiguration? {
+    guard let map = MappingReader(node, section, context) else { return nil }
     var result = UpstreamTLSConfiguration(position: node.position)
     context.read(map[.ca], into: &result.ca) { file($0) }
     if map[.certificate] != nil || map[.key] != nil {
-      result.identity = certificate(map[.certificate], map[.key], map.place, Sections.upstreamTLS.name)
+      result.identity = certificate(map[.certificate], map[.key], map.place, section.name)
     }
     context.read(map[.serverName], into: &result.serverName) { context.serverName($0) }
     return result
@@ -60,7 +63,7 @@ extension RootReader {
     return CertificateConfiguration(certificate: certificate, key: key)
   }
 
-  private func file(_ node: Node) -> FileReference? {
+  func file(_ node: Node) -> FileReference? {
     context.path(node).map { FileReference(path: $0.value, position: $0.position, isSecret: $0.isSecret) }
   }
 }

@@ -13,6 +13,12 @@ package struct GatewayConfiguration: Sendable {
   package var admin: AdminConfiguration?
   /// A second, read-only listener for health and metrics.
   package var probes: SocketAddressConfiguration?
+  /// Servers that replicas share, each under its own name.
+  package var redis: [RedisConfiguration] = []
+  /// Nil: what changed at run time is neither kept nor shared.
+  package var state: StateConfiguration?
+  /// Nil: changes of stages are lines of the process's log only.
+  package var audit: AuditConfiguration?
   /// Event loops; nil: one per core.
   package var workers: Int?
   /// How long running requests may take to finish after SIGTERM (Default: 30s).
@@ -108,10 +114,21 @@ package struct AdminConfiguration: Sendable, Equatable {
   package var address: SocketAddressConfiguration
   /// A secret; changing verbs need it when it is set.
   package var token: String?
+  /// Nil: without TLS.
+  package var tls: ListenerTLSConfiguration?
 
-  package init(address: SocketAddressConfiguration, token: String? = nil) {
+  package init(address: SocketAddressConfiguration, token: String? = nil, tls: ListenerTLSConfiguration? = nil) {
     self.address = address
     self.token = token
+    self.tls = tls
+  }
+
+  /// What only a restart changes.
+  package var lasting: AdminConfiguration {
+    var copy = self
+    // Whether there is TLS stays; which certificates, a reload may change.
+    if tls != nil { copy.tls = ListenerTLSConfiguration(certificates: []) }
+    return copy
   }
 }
 

@@ -25,12 +25,35 @@ package struct RateLimitConfiguration: Sendable, Equatable {
     case never
   }
 
+  /// `on_failure:`, what is done with a call when the shared buckets cannot be asked.
+  package enum OnFailure: String, Sendable, CaseIterable {
+    /// The buckets of this process decide.
+    case local
+    /// It is taken.
+    case open
+    /// It is refused as `unavailable`.
+    case closed
+  }
+
+  /// Buckets that all replicas share.
+  package struct SharedStore: Sendable, Equatable {
+    /// An entry of `redis:`.
+    package var redis: Reference
+    /// How long a call waits for the answer (Default: 20ms).
+    package var timeout: Duration = .milliseconds(20)
+    package var onFailure = OnFailure.local
+
+    package init(redis: Reference) { self.redis = redis }
+  }
+
   /// A call has to pass all; at least one.
   package var limits: [Limit]
   /// Whether calls beyond are only counted (Default: false).
   package var dryRun = false
   /// (Default: refusals).
   package var fields = Fields.refusals
+  /// Nil: the buckets are those of this process.
+  package var shared: SharedStore?
 
   package init(limits: [Limit]) { self.limits = limits }
 }

@@ -63,10 +63,10 @@ package struct UpstreamTLSConfiguration: Sendable, Equatable {
 extension GatewayConfiguration {
   /// Files of certificates and keys. A change of one is a reason to reload.
   package var credentialFiles: [String] {
-    let ofListeners = listeners.compactMap(\.tls).flatMap { tls in
+    let ofListeners = (listeners.map(\.tls) + [admin?.tls]).compactMap { $0 }.flatMap { tls in
       tls.certificates.flatMap { [$0.certificate, $0.key] } + [tls.clientCA].compactMap { $0 }
     }
-    let ofUpstreams = upstreams.compactMap(\.tls).flatMap { tls in
+    let ofUpstreams = (upstreams.map(\.tls) + redis.map(\.tls)).compactMap { $0 }.flatMap { tls in
       [tls.ca, tls.identity?.certificate, tls.identity?.key].compactMap { $0 }
     }
     return (ofListeners + ofUpstreams).map(\.path)

@@ -1,4 +1,5 @@
 import EventLoops
+import TransportSecurity
 
 /// The rules that keep strangers and web pages from changing the gateway.
 ///
@@ -9,11 +10,11 @@ struct AdminGuard {
 
   /// Why a changing request is refused; nil when it may go on.
   func refusalOfChange(_ request: LocalRequest) -> LocalResponse? {
-    guard Self.isOwn(request.authority, at: request.listener) else {
+    guard Self.isOwn(request.authority, request) else {
       return .failure(403, "the Host must be that of the admin address, \(request.listener.text)")
     }
     for field in request.fields where field.name == "origin" {
-      guard Self.isOwnOrigin(field.value, at: request.listener) else {
+      guard Self.isOwnOrigin(field.value, request) else {
         return .failure(403, "requests from pages of another origin are refused")
       }
     }
@@ -54,13 +55,15 @@ struct AdminGuard {
     return difference == 0
   }
 
-  /// Whether an authority names the address that the connection came in on: itself, a loopback name on loopback, or a
-  /// name without a dot.
+  /// Whether an authority names the address that the connection came in on: itself, a loopback name on loopback, a
+  /// name without a dot, or over TLS one that the certificate is for.
   ///
   /// A page can only rebind a name that its author owns in the public DNS, and such a name has a dot. Names without
-  /// one are those of containers and services: `turnout-admin`.
-  private static func isOwn(_ authority: String, at listener: SocketAddress) -> Bool {
-    guard let (host, port) = split(authority) else { return false }
+  /// one are those of containers and services: `turnout-admin`. For a name of its own it has no certificate of ours.
+  private static func isOwn(_ authority: String, _ request: LocalRequest) -> Bool {
+    let listener = request.listener
+    guard let (host, port) = split(authority, isSecure: request.isSecure) else { return false }
+    if request.certificateNames?.cover(host: Array(host.utf8).span) == true, port == listener.port { return true }
     if host == "localhost" { return listener.isLoopback && port == listener.port }
     if isSingleLabel(host) { return true }
     guard port == listener.port else { return false }
@@ -79,14 +82,14 @@ struct AdminGuard {
       }
   }
 
-  private static func isOwnOrigin(_ origin: String, at listener: SocketAddress) -> Bool {
-    let scheme = "http://"
+  private static func isOwnOrigin(_ origin: String, _ request: LocalRequest) -> Bool {
+    let scheme = request.isSecure ? "https://" : "http://"
     let lower = origin.lowercased()
-    return lower.hasPrefix(scheme) && isOwn(String(lower.dropFirst(scheme.count)), at: listener)
+    return lower.hasPrefix(scheme) && isOwn(String(lower.dropFirst(scheme.count)), request)
   }
 
-  /// Host without brackets, and port (80 when absent).
-  private static func split(_ authority: String) -> (host: String, port: UInt16)? {
+  /// Host without brackets, and port (that of the scheme when absent).
+  private static func split(_ authority: String, isSecure: Bool) -> (host: String, port: UInt16)? {
     let host: Substring
     let rest: Substring
     if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
@@ -96,7 +99,7 @@ struct AdminGuard {
       host = authority.prefix { $0 != ":" }
       rest = authority.dropFirst(host.count)
     }
-    if rest.isEmpty { return (String(host), 80) }
+    if rest.isEmpty { return (String(host), isSecure ? 443 : 80) }
     guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return nil }
     return (String(host), port)
   }

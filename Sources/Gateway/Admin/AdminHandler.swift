@@ -133,17 +133,24 @@ package struct AdminHandler: Sendable {
     do {
       if request.method == .delete {
         let reason = try ChangeBody.reason(of: request.body)
-        return answer(control.clearStage(procedure, reason: reason, actor: request.actor))
+        return answer(control.clearStage(procedure, reason: reason, actor: actor(of: request)))
       }
-      return answer(control.setStage(procedure, try StageChange(parsing: request.body), actor: request.actor))
+      return answer(control.setStage(procedure, try StageChange(parsing: request.body), actor: actor(of: request)))
     } catch {
       return .failure(400, error.message)
     }
   }
 
+  private func actor(of request: LocalRequest) -> AdminActor {
+    var showedToken = false
+    if case .admin(.some) = role { showedToken = true }
+    return AdminActor(
+      address: request.peer?.host ?? "", agent: request.field("user-agent") ?? "", showedToken: showedToken)
+  }
+
   private func hold(_ procedure: String, _ request: LocalRequest) -> LocalResponse {
     do {
-      return answer(control.hold(procedure, try HoldChange(parsing: request.body), actor: request.actor))
+      return answer(control.hold(procedure, try HoldChange(parsing: request.body), actor: actor(of: request)))
     } catch {
       return .failure(400, error.message)
     }
@@ -178,11 +185,6 @@ package struct AdminHandler: Sendable {
       "column": .integer(diagnostic.position.column), "message": .string(diagnostic.message),
     ]
   }
-}
-
-extension LocalRequest {
-  /// Who asks, for logs and histories.
-  fileprivate var actor: String { peer?.host ?? "" }
 }
 
 extension LocalResponse {

@@ -18,11 +18,11 @@ package protocol ControlPlane: AnyObject, Sendable {
   ///
   /// - Parameter actor: who asks, for the history and the log. So for those below.
   /// - Returns: the route as JSON. So for those below.
-  func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError>
+  func setStage(_ procedure: String, _ change: StageChange, actor: AdminActor) -> Result<[UInt8], ControlError>
   /// Ends what was set at run time: back to what the file says.
-  func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError>
+  func clearStage(_ procedure: String, reason: String, actor: AdminActor) -> Result<[UInt8], ControlError>
   /// Stops a route's ramp or lets it go on.
-  func hold(_ procedure: String, _ change: HoldChange, actor: String) -> Result<[UInt8], ControlError>
+  func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError>
   /// Reads the configuration anew and publishes it; a faulty one leaves the old one serving.
   func reload() -> ReloadOutcome
 }

@@ -69,7 +69,10 @@ extension Call {
     return list.isEmpty ? nil : list
   }
 
+  /// Appends what a caller compressed. The copy counts against `limits.buffers` until the call ends, unless it is released
+  /// before.
   func decompress(_ body: Span<UInt8>, as coding: ContentCoding, into output: inout ByteBuffer) throws(RPCError) {
+    let before = output.count
     do throws(CompressionError) {
       try Decompressor.decompress(body, as: coding, limit: requestMessageLimit, into: &output)
     } catch {
@@ -82,6 +85,7 @@ extension Call {
         throw RPCError(.invalidArgument, "the body is no valid \(coding.rawValue): \(reason)")
       }
     }
+    try claim(output.count - before)
   }
 
   /// The coding of an upstream's answer.
@@ -91,7 +95,9 @@ extension Call {
     throw RPCError(.internal, "the upstream's answer has an unknown content coding", httpStatus: 502, logDetail: name)
   }
 
+  /// Appends what an upstream compressed; counted as in ``decompress(_:as:into:)``.
   func decompressReply(_ body: Span<UInt8>, as coding: ContentCoding, into output: inout ByteBuffer) throws(RPCError) {
+    let before = output.count
     do throws(CompressionError) {
       try Decompressor.decompress(body, as: coding, limit: replyMessageLimit, into: &output)
     } catch {
@@ -99,6 +105,7 @@ extension Call {
       throw RPCError(
         .internal, "the upstream's answer cannot be decompressed", httpStatus: 502, logDetail: "\(error)")
     }
+    try claim(output.count - before)
   }
 
   /// Compresses an answer of our own making by what the caller accepts.

@@ -113,8 +113,8 @@ final class Call {
   var sentBytes = 0
 
   // What limits keep of it.
-  /// Of the key that `api_key` let through.
-  var apiKeyHash: Int?
+  /// What tells the caller that `api_key` let through from others: its owner, or the key itself, which is never shown.
+  var apiKey: [UInt8]?
   /// For the answer of a limit that tells how it stands.
   var rateLimit: RateLimitNote?
   /// Whether a limit on trial would have refused it.

@@ -28,12 +28,12 @@ struct APIKeys: AuthenticatingInterceptor {
       return .refuse(refusal("an API key is needed"))
     }
     if keys.contains(presented.span) {
-      call.apiKeyHash = presented.hashValue
+      call.apiKey = presented
       return .proceed
     }
     if let owner = file?.owner(of: presented, call) {
       // All keys of one owner share their limits.
-      call.apiKeyHash = owner.isEmpty ? presented.hashValue : owner.hashValue
+      call.apiKey = owner.isEmpty ? presented : owner
       return .proceed
     }
     call.worker.countAuthRefused("api_key", "unknown")

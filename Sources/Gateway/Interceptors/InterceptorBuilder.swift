@@ -44,7 +44,9 @@ final class InterceptorBuilder {
       case .headers(let settings): result.append(Headers(settings))
       case .apiKey(let settings): if let keys = apiKeys(settings) { result.append(keys) }
       case .rateLimit(let settings):
-        result.append(RateLimit(settings, limiters: settings.limits.map { limiter($0, scope) }))
+        let limits = settings.limits.map { limit($0, scope) }
+        let shared = settings.shared.map { SharedLimits($0, limits: limits) }
+        result.append(RateLimit(settings, limiters: limits.map(\.limiter), shared: shared))
       case .concurrency(let settings): result.append(Concurrency(settings, limiter: limiter(settings, scope)))
       case .cors(let settings): result.append(CORS(settings))
       case .clientCertificate(let settings): result.append(ClientCertificates(settings))
@@ -103,7 +105,10 @@ final class InterceptorBuilder {
     }
   }
 
-  private func limiter(_ settings: RateLimitConfiguration.Limit, _ scope: String) -> RateLimiter {
+  /// A limiter, and what it is called on a server: in all replicas, which have the same configuration, the same.
+  private func limit(
+    _ settings: RateLimitConfiguration.Limit, _ scope: String
+  ) -> (limiter: RateLimiter, name: String) {
     var identity = RateLimiterRegistry.Identity(
       scope: scope,
       rate: Rate(requests: settings.requests, period: settings.per.wholeNanoseconds, burst: settings.burst),
@@ -111,7 +116,9 @@ final class InterceptorBuilder {
     let number = seen[identity, default: 0]
     seen[identity] = number + 1
     identity.number = number
-    return limits.limiter(for: identity)
+    let place = scope.isEmpty ? "*" : scope
+    let name = "\(place):\(settings.requests)/\(settings.per.wholeNanoseconds / 1_000_000)ms:\(number)"
+    return (limits.limiter(for: identity), name)
   }
 
   private func limiter(_ settings: ConcurrencyConfiguration, _ scope: String) -> ConcurrencyLimiter {

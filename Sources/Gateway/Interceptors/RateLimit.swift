@@ -4,26 +4,53 @@ import HTTPModel
 import Policies
 import RPC
 
-/// `rate_limit`: token buckets for each caller, route or whatever the key is made of, over all loops of the process.
+/// `rate_limit`: token buckets for each caller, route or whatever the key is made of, over all loops of the process, or over
+/// all replicas.
 struct RateLimit: Interceptor {
   private let set: RateLimitSet
-  private let keys: [LimitKeys]
+  let keys: [LimitKeys]
+  /// Nil: the buckets are those of this process.
+  let shared: SharedLimits?
   private let dryRun: Bool
   private let fields: RateLimitConfiguration.Fields
 
   /// - Parameter limiters: one for each limit.
-  init(_ configuration: RateLimitConfiguration, limiters: [RateLimiter]) {
+  init(_ configuration: RateLimitConfiguration, limiters: [RateLimiter], shared: SharedLimits? = nil) {
     set = RateLimitSet(limiters)
+    self.shared = shared
     keys = configuration.limits.map { LimitKeys($0.key) }
     dryRun = configuration.dryRun
     fields = configuration.fields
   }
 
   func onCall(_ call: Call) -> InterceptorVerdict {
+    if let shared, call.onRequest == nil { return ask(shared, call) }
+    return decide(call)
+  }
+
+  func cost(of call: Call) -> Int { call.route?.plan.settings.rateLimitCost ?? 1 }
+
+  /// By the buckets of this process.
+  func decide(_ call: Call) -> InterceptorVerdict {
     let now = call.worker.loop.now.nanoseconds
-    let cost = call.route?.plan.settings.rateLimitCost ?? 1
-    let decision = set.take(cost: cost, at: now) { keys[$0].hash(of: call) }
+    let decision = set.take(cost: cost(of: call), at: now) { keys[$0].hash(of: call) }
     if fields == .always { note(call, now) }
+    return verdict(decision, call)
+  }
+
+  /// By the buckets that replicas share.
+  ///
+  /// - Parameter left: of each limit.
+  func verdict(_ decision: RateLimitSet.Decision, left: [Int], _ call: Call) -> InterceptorVerdict {
+    if fields == .always {
+      for (limiter, left) in zip(set.limiters, left) {
+        note(call, limiter.rate, left, fullIn: limiter.rate.time(toFill: left))
+      }
+    }
+    return verdict(decision, call)
+  }
+
+  private func verdict(_ decision: RateLimitSet.Decision, _ call: Call) -> InterceptorVerdict {
     guard case .refused(let limit, let wait) = decision else { return .proceed }
     if dryRun {
       call.worker.countRateLimitDryRun(call)
@@ -38,10 +65,13 @@ struct RateLimit: Interceptor {
   private func note(_ call: Call, _ now: UInt64) {
     for (limiter, key) in zip(set.limiters, keys) {
       let standing = limiter.standing(key.hash(of: call), at: now)
-      if let known = call.rateLimit, known.remaining <= standing.remaining { continue }
-      call.rateLimit = RateLimitNote(
-        limit: limiter.rate.requests, remaining: standing.remaining, seconds: Self.seconds(standing.fullIn))
+      note(call, limiter.rate, standing.remaining, fullIn: standing.fullIn)
     }
+  }
+
+  private func note(_ call: Call, _ rate: Rate, _ remaining: Int, fullIn: UInt64) {
+    if let known = call.rateLimit, known.remaining <= remaining { return }
+    call.rateLimit = RateLimitNote(limit: rate.requests, remaining: remaining, seconds: Self.seconds(fullIn))
   }
 
   func onReply(_ call: Call, _ fields: FieldBlock) {

@@ -18,6 +18,8 @@ final class GatewayShared: Sendable {
   let callers = CallerRegistry()
   let accessLogs: AccessLogSinks
   let log: GatewayLog
+  let redisPresence: RedisPresence
+  let rampLead = RampLead()
   let buffers = BufferBudget()
   /// Of all listeners, kept over reloads.
   let tickets = TicketKeys()
@@ -27,8 +29,9 @@ final class GatewayShared: Sendable {
   init(metrics: GatewayMetrics, log: GatewayLog) {
     self.metrics = metrics
     self.log = log
+    redisPresence = RedisPresence(log: log)
     accessLogs = AccessLogSinks(metrics: metrics)
-    rollout = RolloutWatch(stages: stages, figures: figures, metrics: metrics, log: log)
+    rollout = RolloutWatch(stages: stages, figures: figures, metrics: metrics, log: log, lead: rampLead)
   }
 }
 

@@ -27,6 +27,10 @@ final class Worker {
   var comparison = ComparisonWorkspace()
   var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
+  /// Connections to the Redis servers that limits are kept on, by their names.
+  var redis: [String: RedisClient] = [:]
+  /// Whether this loop asks them: whoever only looks at a configuration does not.
+  private var asksRedis = false
   /// Calls and attempts that wait for something that is fetched.
   var resourceWaits = ResourceWaits()
   /// Of one loop only: fetches for all what their snapshot needs.
@@ -102,7 +106,14 @@ final class Worker {
     locals = [:]
     updateHealthWatches()
     internalClient.adopted()
+    if asksRedis { adoptRedis(snapshot) }
     if refreshesResources { refreshers.follow(snapshot.resources) }
+  }
+
+  /// From now on limits are kept on the servers that the snapshots name.
+  func beginAskingRedis() {
+    asksRedis = true
+    adoptRedis(plans.snapshot)
   }
 
   /// What this loop keeps for a part of its snapshot; made when it is first asked for, let go with the snapshot.
@@ -271,6 +282,7 @@ final class Worker {
     for shadow in shadows.values { shadow.cancel() }
     internalClient.close()
     for pool in endpoints.values { pool.closeIdle() }
+    closeRedis()
   }
 
   private func endIfDrained() {

@@ -19,6 +19,7 @@ struct WorkerThread: Sendable {
       let worker = Worker(
         index: index, loop: loop, shared: shared, snapshot: snapshot, refreshesResources: index == 0)
       loop.resident = worker
+      worker.beginAskingRedis()
       for listener in listeners { worker.open(listener) }
     }
     let thread = try LoopThread.start(name: "loop\(index)") {

@@ -37,6 +37,10 @@ final class GatewayMetrics: Sendable {
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
+  let redis: RedisMetrics
+  let limitFallbacks: CounterFamily
+  let stateErrors: CounterFamily
+  let stateLeader: Gauge
 
   /// - Parameter shards: one for each loop.
   init(shards: Int) {
@@ -135,6 +139,17 @@ final class GatewayMetrics: Sendable {
     bufferedBytes = registry.gauge(
       "turnout_buffered_bytes", help: "Bytes of messages that are held to be translated.", labels: []
     ).child([])
+    redis = RedisMetrics(registry)
+    stateErrors = registry.counter(
+      "turnout_state_errors_total", help: "Troubles with the state file, and with sharing stages over Redis.",
+      labels: ["operation"])
+    stateLeader = registry.gauge(
+      "turnout_state_leader", help: "Whether this process advances ramps: one of those that share their state.",
+      labels: []
+    ).child([])
+    limitFallbacks = registry.counter(
+      "turnout_rate_limit_fallbacks_total", help: "Calls whose shared limit could not be asked, by what was done.",
+      labels: ["redis", "decision"])
     _ = reloads.child(["ok"])
     _ = reloads.child(["failed"])
   }

@@ -29,7 +29,7 @@ extension RunningGateway: ControlPlane {
 
   func reload() -> ReloadOutcome { reload(because: "POST /reload") }
 
-  func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {
+  func setStage(_ procedure: String, _ change: StageChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).flatMap { route in
       setting(of: route, change).map { setting in
         shared.stages.set(procedure, to: setting, origin(actor, change.reason))
@@ -38,14 +38,14 @@ extension RunningGateway: ControlPlane {
     }
   }
 
-  func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError> {
+  func clearStage(_ procedure: String, reason: String, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).map { route in
       shared.stages.clear(procedure, origin(actor, reason))
       return RouteJSON(route: route, shared: shared).value.bytes
     }
   }
 
-  func hold(_ procedure: String, _ change: HoldChange, actor: String) -> Result<[UInt8], ControlError> {
+  func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).map { route in
       shared.stages.hold(procedure, change.isHeld, origin(actor, change.reason))
       return RouteJSON(route: route, shared: shared).value.bytes
@@ -54,8 +54,10 @@ extension RunningGateway: ControlPlane {
 
   // MARK: Reading what is asked
 
-  private func origin(_ actor: String, _ reason: String) -> StageOrigin {
-    StageOrigin(.admin, actor: actor, reason: reason, at: WallClock.now().sinceEpoch)
+  private func origin(_ actor: AdminActor, _ reason: String) -> StageOrigin {
+    var origin = StageOrigin(.admin, actor: actor.address, reason: reason, at: WallClock.now().sinceEpoch)
+    origin.client = StageOrigin.Client(agent: actor.agent, showedToken: actor.showedToken)
+    return origin
   }
 
   private func find(_ procedure: String) -> Result<Route, ControlError> {

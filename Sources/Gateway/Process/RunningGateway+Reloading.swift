@@ -66,8 +66,10 @@ extension RunningGateway {
     let workers = state.withLock { state in
       state.snapshot = snapshot
       state.listeners = listeners
+      if let context = snapshot.security.admin { state.adminSecurity?.context = context }
       return state.workers
     }
+    state.withLock { $0.keeper }?.published()
     // Whoever is told that it is reloaded may rely on it: the next request follows the new snapshot on every loop.
     let adopting = DispatchGroup()
     for worker in workers {
@@ -107,8 +109,11 @@ extension RunningGateway {
     if old.log != new.log {
       warnings.append(Diagnostic(severity: .warning, at: position, "log changes with the next start only"))
     }
-    if old.admin != new.admin || old.probes != new.probes {
+    if old.admin.map(\.lasting) != new.admin.map(\.lasting) || old.probes != new.probes {
       warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
+    }
+    if old.state != new.state || old.audit != new.audit {
+      warnings.append(Diagnostic(severity: .warning, at: position, "state and audit change with the next start only"))
     }
     return warnings
   }

@@ -14,6 +14,12 @@ final class RunningGateway: Sendable {
     var listeners: [SocketAddressConfiguration: ListenerState]
     var workers: [WorkerThread] = []
     var servers: [LocalServer] = []
+    /// Nil: the admin endpoint speaks without TLS.
+    var adminSecurity: LocalServerSecurity?
+    var audit: AuditLog?
+    /// Nil: what is set at run time is not kept.
+    var keeper: StageKeeper?
+    var sharing: StageSharing?
     var watcher: FileWatcher?
     var isDraining = false
   }
@@ -107,12 +113,19 @@ final class RunningGateway: Sendable {
       shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
       shared.accessLogs.report()
       shared.rollout.report()
+      shared.metrics.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
     }
     publishStages(snapshot)
     shared.stages.onChange { [log = shared.log] in log.write($0) }
     // Before the workers: a taken port must not leave a gateway behind that serves half.
-    let servers = try openServers(snapshot.configuration)
+    let servers = try openServers(snapshot)
     state.withLock { $0.servers = servers }
+    do throws(SystemError) {
+      try beginKeepingStages(snapshot)
+    } catch {
+      waitUntilEnded()
+      throw error
+    }
     for index in 0..<count {
       ended.enter()
       do throws(SystemError) {
@@ -130,13 +143,16 @@ final class RunningGateway: Sendable {
     watchFiles(snapshot.configuration)
   }
 
-  private func openServers(_ configuration: GatewayConfiguration) throws(SystemError) -> [LocalServer] {
+  private func openServers(_ snapshot: Snapshot) throws(SystemError) -> [LocalServer] {
+    let configuration = snapshot.configuration
     var servers: [LocalServer] = []
     if let admin = configuration.admin {
       let handler = AdminHandler(role: .admin(token: admin.token), control: self)
+      let security = snapshot.security.admin.map { LocalServerSecurity($0) }
+      state.withLock { $0.adminSecurity = security }
       servers.append(
         try Self.named(admin.address) { (address) throws(SystemError) in
-          try LocalServer(address: address, name: "admin") { handler.respond(to: $0) }
+          try LocalServer(address: address, name: "admin", security: security) { handler.respond(to: $0) }
         })
     }
     if let probes = configuration.probes {
@@ -188,6 +204,7 @@ final class RunningGateway: Sendable {
     for worker in workers { worker.join() }
     for server in servers { server.stop() }
     for server in servers { server.join() }
+    endKeepingStages()
     // They hold this object by their handlers.
     state.withLock { state in
       state.servers = []
@@ -204,6 +221,11 @@ final class RunningGateway: Sendable {
       try shared.accessLogs.reopen()
     } catch {
       shared.log.write(.error, "an access log cannot be reopened: \(error)")
+    }
+    do throws(SystemError) {
+      try state.withLock({ $0.audit })?.reopen()
+    } catch {
+      shared.log.write(.error, "the audit log cannot be reopened: \(error)")
     }
   }
 

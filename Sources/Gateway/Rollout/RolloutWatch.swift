@@ -19,15 +19,17 @@ final class RolloutWatch: Sendable {
   private let figures: FigureRegistry
   private let metrics: GatewayMetrics
   private let log: GatewayLog
+  private let lead: RampLead
   private let routes = Mutex<[String: RouteWatch]>([:])
   /// Dispatch's own objects may be used from any thread; that they are not marked so is all that is unsafe here.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
-  init(stages: StageRegistry, figures: FigureRegistry, metrics: GatewayMetrics, log: GatewayLog) {
+  init(stages: StageRegistry, figures: FigureRegistry, metrics: GatewayMetrics, log: GatewayLog, lead: RampLead) {
     self.stages = stages
     self.figures = figures
     self.metrics = metrics
     self.log = log
+    self.lead = lead
     timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "rollout"))
     timer.schedule(deadline: .distantFuture)
     timer.setEventHandler { [weak self] in self?.tick(at: Instant.now().nanoseconds) }
@@ -81,6 +83,8 @@ final class RolloutWatch: Sendable {
       stages.hold(route.name, true, StageOrigin(.guard, reason: reason, at: WallClock.now().sinceEpoch))
     case .alert(let reason):
       log.write(.warning, "the guard of \(route.name), which is in stage \(route.stage.setting): \(reason)")
+    // Of several replicas one advances, and the others follow.
+    case .advance where !lead.isOurs: break
     case .advance(let from, let to, let step, let count):
       stages.advance(
         route.name, from: from, to: to,

@@ -33,6 +33,10 @@ final class Snapshot: Sendable {
   /// Renders error details where there is no route.
   let errorCodec: JSONCodec
   let headLimits: HeadLimits
+  /// All of `redis:`, by name.
+  let redis: [String: RedisEndpoint]
+  /// Those of them that limits are kept on.
+  let limitServers: [String: RedisEndpoint]
   /// What reflection hands out; nil where the gateway does not answer it.
   let descriptors: DescriptorFiles?
   /// The services that have routes, sorted.
@@ -64,6 +68,13 @@ final class Snapshot: Sendable {
     limits.maximumFields = configuration.limits.fields
     limits.maximumTarget = configuration.limits.target
     headLimits = limits
+    let endpoints = configuration.redis.map { redis in
+      RedisEndpoint(redis, connectTimeout: configuration.timeouts.connect, security: security.redis[redis.name])
+    }
+    redis = Dictionary(endpoints.map { ($0.name, $0) }) { first, _ in first }
+    let names = Set(
+      (interceptors + routes.flatMap(\.interceptors)).compactMap { ($0 as? RateLimit)?.shared?.server })
+    limitServers = redis.filter { names.contains($0.key) }
     self.descriptors = descriptors
     serviceNames = Set(routes.map(\.service)).sorted()
   }

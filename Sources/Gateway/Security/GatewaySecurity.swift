@@ -7,6 +7,10 @@ struct GatewaySecurity: Sendable {
   var listeners: [SocketAddressConfiguration: ListenerSecurity] = [:]
   /// By name; for their `https://` endpoints.
   var upstreams: [String: UpstreamSecurity] = [:]
+  /// By name.
+  var redis: [String: UpstreamSecurity] = [:]
+  /// Nil: the admin endpoint speaks without TLS.
+  var admin: ServerContext?
 }
 
 /// How a listener speaks TLS.
@@ -29,6 +33,7 @@ struct UpstreamSecurity: Sendable {
 /// What ALPN offers and accepts.
 enum ApplicationProtocols {
   static let ofListeners = ["h2", "http/1.1"]
+  static let ofAdmin = ["http/1.1"]
 
   /// One only: what an upstream speaks is configured.
   static func ofUpstream(_ http: UpstreamConfiguration.HTTPVersion) -> [String] { [http == .two ? "h2" : "http/1.1"] }

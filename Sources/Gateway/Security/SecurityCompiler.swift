@@ -16,39 +16,47 @@ struct SecurityCompiler {
   ) -> (security: GatewaySecurity, diagnostics: [Diagnostic]) {
     var compiler = SecurityCompiler(tickets: tickets)
     for listener in configuration.listeners {
-      if let tls = listener.tls { compiler.add(tls, at: listener.address) }
+      if let tls = listener.tls {
+        compiler.security.listeners[listener.address] = compiler.server(tls, ApplicationProtocols.ofListeners)
+      }
+    }
+    if let tls = configuration.admin?.tls {
+      compiler.security.admin = compiler.server(tls, ApplicationProtocols.ofAdmin)?.context
     }
     for upstream in configuration.upstreams where upstream.endpoints.contains(where: \.isSecure) {
-      compiler.add(upstream.tls ?? UpstreamTLSConfiguration(position: upstream.position), of: upstream)
+      let tls = upstream.tls ?? UpstreamTLSConfiguration(position: upstream.position)
+      compiler.security.upstreams[upstream.name] = compiler.client(
+        tls, ApplicationProtocols.ofUpstream(upstream.http))
+    }
+    for redis in configuration.redis {
+      if let tls = redis.tls { compiler.security.redis[redis.name] = compiler.client(tls, []) }
     }
     return (compiler.security, compiler.diagnostics)
   }
 
   private init(tickets: TicketKeys) { self.tickets = tickets }
 
-  private mutating func add(_ tls: ListenerTLSConfiguration, at address: SocketAddressConfiguration) {
+  private mutating func server(_ tls: ListenerTLSConfiguration, _ protocols: [String]) -> ListenerSecurity? {
     let identities = tls.certificates.compactMap { identity($0) }
     let authorities = tls.clientCA.map { self.authorities($0, "client CA") }
-    guard identities.count == tls.certificates.count, let place = tls.certificates.first?.certificate else { return }
+    guard identities.count == tls.certificates.count, let place = tls.certificates.first?.certificate else {
+      return nil
+    }
     let clients: ServerContext.ClientVerification
     switch (tls.clientAuth, authorities) {
     case (.required, let authorities??): clients = .required(authorities)
     case (.optional, let authorities??): clients = .optional(authorities)
-    case (_, .some(nil)): return
+    case (_, .some(nil)): return nil
     case (_, nil): clients = .none
     }
     do throws(TLSError) {
       let context = try ServerContext(
-        identities: identities, clients: clients, protocols: ApplicationProtocols.ofListeners, tickets: tickets)
-      security.listeners[address] = ListenerSecurity(context: context, checksAuthority: tls.checksAuthority)
+        identities: identities, clients: clients, protocols: protocols, tickets: tickets)
+      return ListenerSecurity(context: context, checksAuthority: tls.checksAuthority)
     } catch {
       report(place, "certificate", error.reason)
+      return nil
     }
-  }
-
-  private mutating func add(_ tls: UpstreamTLSConfiguration, of upstream: UpstreamConfiguration) {
-    let protocols = ApplicationProtocols.ofUpstream(upstream.http)
-    if let found = client(tls, protocols) { security.upstreams[upstream.name] = found }
   }
 
   /// Reads the files for speaking with something that is no upstream.

@@ -156,6 +156,7 @@ final class MessageFlow {
     try gathered.withSpan { (bytes) throws(RPCError) in
       try MessageConversion.decompress(bytes, as: source.coding, call, into: &scratch)
     }
+    claimed += scratch.count
     swap(&gathered, &scratch)
     scratch.removeAll()
   }

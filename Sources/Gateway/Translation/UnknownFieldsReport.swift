@@ -35,18 +35,7 @@ enum UnknownFieldsReport {
   private static func isAsked(_ fields: FieldBlock) -> Bool {
     for index in fields.indices where !fields.entry(at: index).isRemoved {
       guard fields.entry(at: index).name == .other, fields.withName(at: index, isRequest) else { continue }
-      if fields.withValue(at: index, { names(topic, in: $0) }) { return true }
-    }
-    return false
-  }
-
-  /// Whether a comma-separated list has a word.
-  private static func names(_ word: StaticString, in list: Span<UInt8>) -> Bool {
-    var start = 0
-    for index in 0...list.count where index == list.count || list[index] == UInt8(ascii: ",") {
-      let part = list.extracting(start..<index)
-      if ASCII.equalIgnoringCase(part.extracting(MediaType.essence(part)), word) { return true }
-      start = index + 1
+      if fields.withValue(at: index, { HeaderList.has(topic, in: $0) }) { return true }
     }
     return false
   }

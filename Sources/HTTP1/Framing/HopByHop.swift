@@ -28,7 +28,7 @@ package enum HopByHop {
       switch fields.entry(at: index).name {
       case .connection:
         fields.withValue(at: index) { value in
-          FieldList.forEach(value) { option in
+          HeaderList.forEach(value) { option in
             read(option, &options, &upgrades, removingFrom: fields)
           }
         }
@@ -66,12 +66,6 @@ package enum HopByHop {
   }
 
   private static func lists(_ fields: FieldBlock, _ index: Int, _ wanted: StaticString) -> Bool {
-    var found = false
-    fields.withValue(at: index) { value in
-      FieldList.forEach(value) { element in
-        if ASCII.equalIgnoringCase(element, wanted) { found = true }
-      }
-    }
-    return found
+    fields.withValue(at: index) { HeaderList.has(wanted, in: $0) }
   }
 }

@@ -54,7 +54,7 @@ package enum MessageFraming {
     while let index = next {
       next = fields.nextIndex(of: .contentLength, from: index &+ 1)
       try fields.withValue(at: index) { value throws(HTTP1Error) in
-        try FieldList.forEach(value) { element throws(HTTP1Error) in
+        try HeaderList.forEach(value) { element throws(HTTP1Error) in
           guard let number = ASCII.decimal(element), element.count == 1 || element[0] != UInt8(ascii: "0") else {
             throw HTTP1Error(.invalidContentLength)
           }
@@ -73,7 +73,7 @@ package enum MessageFraming {
     for index in fields.indices where fields.entry(at: index).name == .transferEncoding {
       guard !fields.entry(at: index).isRemoved else { continue }
       try fields.withValue(at: index) { value throws(HTTP1Error) in
-        try FieldList.forEach(value) { coding throws(HTTP1Error) in
+        try HeaderList.forEach(value) { coding throws(HTTP1Error) in
           guard FieldSyntax.isToken(coding), !isChunked else { throw HTTP1Error(.invalidTransferEncoding) }
           if ASCII.equalIgnoringCase(coding, "chunked") { isChunked = true } else { others = true }
         }

@@ -33,7 +33,7 @@ enum HeadRules {
     var options = 0
     for index in fields.indices where fields.entry(at: index).name == .connection {
       fields.withValue(at: index) { value in
-        FieldList.forEach(value) { _ in options &+= 1 }
+        HeaderList.forEach(value) { _ in options &+= 1 }
       }
     }
     guard options <= HeadLimits.maximumConnectionOptions else { throw HTTP1Error(.tooManyConnectionOptions) }

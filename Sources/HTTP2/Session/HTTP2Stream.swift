@@ -97,6 +97,15 @@ extension HTTP2Stream {
   /// Bytes of a buffer, or of a field section, that a stream keeps for its next use.
   package static let keptBytes = 4 << 10
 
+  /// Bytes of all its buffers.
+  var heldBytes: Int {
+    var bytes = input.capacity + output.capacity + cookies.capacity
+    if let requestHead { bytes += requestHead.fields.capacity + requestHead.target.capacity }
+    if let responseHead { bytes += responseHead.fields.capacity }
+    if let trailerFields { bytes += trailerFields.capacity }
+    return bytes
+  }
+
   /// Makes the stream as new, with its memory kept.
   ///
   /// - Returns: false when somebody still holds one of its heads, or when it is too large to be kept.

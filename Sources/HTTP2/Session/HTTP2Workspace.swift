@@ -7,10 +7,12 @@ package final class HTTP2Workspace {
   /// Nil when there is no memory.
   let callbacks: OpaquePointer?
   var layout = FieldLayout()
-  private var spare: [HTTP2Stream] = []
+  private var spare: [(stream: HTTP2Stream, bytes: Int)] = []
+  private(set) var spareBytes = 0
 
-  /// Streams that are kept for the next requests.
-  private static let maximumSpare = 64
+  /// Streams that are kept for the next requests, and bytes of what they hold together.
+  static let maximumSpare = 64
+  static let maximumSpareBytes = 256 << 10
 
   package init() {
     unsafe callbacks = SessionCallbacks.make()
@@ -22,15 +24,20 @@ package final class HTTP2Workspace {
 
   /// A stream as new.
   func takeStream() -> HTTP2Stream {
-    while var stream = spare.popLast() {
+    while var last = spare.popLast() {
+      spareBytes -= last.bytes
       // Who held it when it closed may do so still.
-      if isKnownUniquelyReferenced(&stream), stream.reset() { return stream }
+      if isKnownUniquelyReferenced(&last.stream), last.stream.reset() { return last.stream }
     }
     return HTTP2Stream()
   }
 
   /// A stream is over. Others may still hold it: that is looked at when it is taken.
   func give(_ stream: HTTP2Stream) {
-    if spare.count < Self.maximumSpare { spare.append(stream) }
+    guard spare.count < Self.maximumSpare else { return }
+    let bytes = stream.heldBytes
+    guard spareBytes + bytes <= Self.maximumSpareBytes else { return }
+    spareBytes += bytes
+    spare.append((stream, bytes))
   }
 }

@@ -49,7 +49,7 @@ extension ComparisonPlan {
   /// Compares two messages, the wire bytes of which are in whatever form.
   ///
   /// Not different are: the order of fields and maps, packed lists and others, a default and nothing where presence
-  /// does not count, NaN and NaN, the two zeros, and the two forms of a length that is too long.
+  /// does not count, NaN and NaN, the two zeros, and numbers in more bytes than they need.
   ///
   /// - Parameters:
   ///   - codec: of plain ProtoJSON, for the plan's schema.

@@ -19,6 +19,20 @@ package struct StageOrigin: Sendable, Equatable {
   package var reason: String
   /// Nanoseconds since 1970.
   package var at: Int64
+  /// What is known of who asked at the admin endpoint, for the audit log of the process that was asked.
+  package var client: Client?
+
+  package struct Client: Sendable, Equatable {
+    /// What it calls itself.
+    package var agent: String
+    /// Whether it showed the admin token.
+    package var showedToken: Bool
+
+    package init(agent: String, showedToken: Bool) {
+      self.agent = agent
+      self.showedToken = showedToken
+    }
+  }
 
   package init(_ kind: Kind, actor: String = "", reason: String = "", at: Int64) {
     self.kind = kind

@@ -19,6 +19,13 @@ package struct Rate: Sendable, Hashable {
   /// Longer than any process runs; a bucket that holds more would only be larger than anyone can see.
   private static let longest: UInt64 = 1 << 62
 
+  /// Nanoseconds until a bucket with so many left is full again, if nobody takes any.
+  package func time(toFill left: Int) -> UInt64 {
+    let missing = UInt64(max(0, burst - max(0, left)))
+    let (whole, overflow) = missing.multipliedReportingOverflow(by: stepWhole)
+    return overflow ? Self.longest : min(whole, Self.longest)
+  }
+
   /// Values below 1 count as 1.
   package init(requests: Int, period: Int64, burst: Int) {
     self.requests = max(1, requests)

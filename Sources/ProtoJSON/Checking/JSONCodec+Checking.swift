@@ -63,7 +63,7 @@ extension JSONCodec {
     let all: UInt64 = bound.isEmpty ? 0 : .max >> UInt64(64 - bound.count)
     var checker = MessageChecker(
       wire, tables: TableView(tables), schema: schema, profile: profile, maximumDepth: maximumDepth, bound: bound,
-      collectsMask: outcome.collectsMask)
+      collectsMask: outcome.collectsMask, memory: memory)
     do {
       try checker.message(message, 0..<wire.count, bindings: all, level: 0, depth: 1)
       try checker.compareMessages(in: message)

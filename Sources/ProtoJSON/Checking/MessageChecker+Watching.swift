@@ -87,7 +87,8 @@ extension MessageChecker {
   private func text(of field: FieldPlan, _ payload: Span<UInt8>) -> [UInt8]? {
     var text = ByteBuffer()
     do throws(Fault) {
-      try TextWriter(tables: tables, schema: schema, profile: profile).value(field, payload, into: &text)
+      let writer = TextWriter(tables: tables, schema: schema, profile: profile, memory: RunMemory(memory))
+      try writer.value(field, payload, into: &text)
     } catch {
       return nil
     }

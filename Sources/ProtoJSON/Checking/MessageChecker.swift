@@ -15,11 +15,12 @@ struct MessageChecker: ~Escapable {
   /// Where the bound values that are messages lie: they may come in parts.
   var parts: [(entry: Int, field: FieldPlan, content: Range<Int>)] = []
   var mask: WireMask
+  let memory: MemoryStore
 
   @_lifetime(copy wire, copy tables)
   init(
     _ wire: Span<UInt8>, tables: TableView, schema: Schema, profile: JSONProfile, maximumDepth: Int,
-    bound: [BoundField], collectsMask: Bool
+    bound: [BoundField], collectsMask: Bool, memory: MemoryStore
   ) {
     self.wire = wire
     self.tables = tables
@@ -27,6 +28,7 @@ struct MessageChecker: ~Escapable {
     self.profile = profile
     self.maximumDepth = maximumDepth
     self.bound = bound
+    self.memory = memory
     mask = WireMask(isActive: collectsMask)
   }
 

@@ -2,9 +2,21 @@
 struct KeySet {
   private var few = InlineArray<16, UInt64>(repeating: 0)
   private var count = 0
-  private var many: Set<UInt64>?
+  private var many: HashTable?
 
   /// Whether no key with this hash was there before.
+  @inline(__always)
+  mutating func insert(_ hash: UInt64, _ memory: inout RunMemory) -> Bool {
+    if count == 16, many == nil { many = memory.takeTable() }
+    return insert(hash)
+  }
+
+  /// Gives back what the set borrowed.
+  mutating func close(_ memory: inout RunMemory) {
+    if let table = many.take() { memory.give(table) }
+  }
+
+  /// The same with memory of its own.
   mutating func insert(_ hash: UInt64) -> Bool {
     if count < 16 {
       for index in 0..<count where few[index] == hash { return false }
@@ -12,14 +24,13 @@ struct KeySet {
       count &+= 1
       return true
     }
-    var hashes = many ?? []
-    many = nil
-    if hashes.isEmpty {
-      for index in 0..<16 { hashes.insert(few[index]) }
+    let table = many ?? HashTable()
+    many = table
+    if count == 16 {
+      for index in 0..<16 { _ = table.insert(few[index]) }
+      count = 17
     }
-    let isNew = hashes.insert(hash).inserted
-    many = hashes
-    return isNew
+    return table.insert(hash)
   }
 
   @inline(__always)

@@ -7,7 +7,8 @@ extension MessageDecoder {
     guard cursor.byte == UInt8(ascii: "{") else { throw cursor.mismatch("an object") }
     let start = cursor.index
     let depth = cursor.depth
-    var type = ByteBuffer()
+    var type = memory.takeBuffer()
+    defer { memory.give(&type) }
     guard try findType(into: &type) else { return }
     lookAhead &-= cursor.index &- start
     guard lookAhead > 0 else { throw Fault(.depth, at: start, "@type first in nested Any values") }
@@ -55,8 +56,7 @@ extension MessageDecoder {
     guard slash > 0, slash < type.count else {
       throw Fault(.type, at: offset, "a type URL such as type.googleapis.com/package.Message expected in @type")
     }
-    let name = String(repairing: type.extracting(slash..<type.count))
-    guard let message = schema.messageIndex(named: name) else {
+    guard let message = schema.messageIndex(named: type.extracting(slash..<type.count)) else {
       throw Fault(.type, at: offset, "a type of the schema expected in @type")
     }
     return message
@@ -92,7 +92,9 @@ extension MessageDecoder {
   }
 
   private mutating func memberName() throws(Fault) -> MemberName {
-    var text = ByteBuffer()
+    if cursor.skip("\"@type\"") { return .type }
+    var text = memory.takeBuffer()
+    defer { memory.give(&text) }
     try cursor.unescape(into: &text)
     if ASCII.equal(text.span, "@type") { return .type }
     return ASCII.equal(text.span, "value") ? .value : .other

@@ -51,7 +51,7 @@ extension MessageDecoder {
       output.append(encodedTag: key.tag, length: key.tagLength)
       let keyStart = output.count
       try mapKey(key.kind, into: &output)
-      guard keys.insert(KeySet.hash(output.span.extracting(keyStart..<output.count))) else {
+      guard keys.insert(KeySet.hash(output.span.extracting(keyStart..<output.count)), &memory) else {
         throw Fault(.duplicate, at: start, "each key of a map once")
       }
       try cursor.colon()
@@ -62,6 +62,7 @@ extension MessageDecoder {
         output.endLengthDelimited(body)
       }
     } while try cursor.next(UInt8(ascii: "{"))
+    keys.close(&memory)
   }
 
   private mutating func mapKey(_ kind: ValueKind, into output: inout ByteBuffer) throws(Fault) {

@@ -14,17 +14,19 @@ struct MessageDecoder: ~Escapable {
   /// Bytes that may still be read ahead in search of `@type`: nested values with it at the end would be read again
   /// for each level.
   var lookAhead: Int
+  var memory: RunMemory
 
   @_lifetime(copy json, copy tables)
   init(
     _ json: Span<UInt8>, tables: TableView, schema: Schema, profile: JSONProfile, maximumDepth: Int,
-    bound: [BoundField], collectsMask: Bool
+    bound: [BoundField], collectsMask: Bool, memory: RunMemory
   ) {
     cursor = JSONCursor(json, maximumDepth: maximumDepth)
     self.tables = tables
     self.schema = schema
     self.profile = profile
     self.bound = bound
+    self.memory = memory
     mask = MaskCollector(isActive: collectsMask)
     lookAhead = Swift.min(json.count, 1 << 40) * 8 + 4_096
   }
@@ -71,17 +73,20 @@ struct MessageDecoder: ~Escapable {
           }
           continue
         }
-        guard seen.insert(found &- Int(plan.fieldsStart)) else {
+        guard seen.insert(found &- Int(plan.fieldsStart), &memory) else {
           throw Fault(.duplicate, at: start, "each field once, in one spelling")
         }
         guess = found &+ 1
         let isSet = try member(found, start: start, bindings: &open, level: level, oneofs: &oneofs, into: &output)
-        if isSet, plan.hasRequired { _ = required.insert(found &- Int(plan.fieldsStart)) }
+        if isSet, plan.hasRequired { _ = required.insert(found &- Int(plan.fieldsStart), &memory) }
       } while try cursor.next(UInt8(ascii: "{"))
+      seen.close(&memory)
+      oneofs.close(&memory)
     } else if mask.isActive {
       try mask.addEmptyMessage(at: cursor.index)
     }
     if plan.hasRequired { try tables.requireAll(of: plan, required, bound, bindings, level: level, at: begin) }
+    required.close(&memory)
     if open != 0 { try appendBound(message, open, level: level, into: &output) }
   }
 
@@ -109,20 +114,25 @@ struct MessageDecoder: ~Escapable {
   }
 
   private mutating func escapedName(_ plan: MessagePlan) throws(Fault) -> Int? {
-    var text = ByteBuffer()
+    var text = memory.takeBuffer()
     try cursor.unescape(into: &text)
     try cursor.colon()
     let key = NameKey(text.span, at: 0, length: text.count)
-    return tables.target(key, text.span, at: 0, table: plan.slotsStart, mask: plan.slotsMask).map { Int($0) }
+    let found = tables.target(key, text.span, at: 0, table: plan.slotsStart, mask: plan.slotsMask)
+    memory.give(&text)
+    return found.map { Int($0) }
   }
 
   /// Whether the name at an offset is `@type`, however it is spelt.
-  func isType(_ start: Int) -> Bool {
+  mutating func isType(_ start: Int) -> Bool {
     var probe = cursor
     probe.index = start
-    var text = ByteBuffer()
-    guard (try? probe.unescape(into: &text)) != nil else { return false }
-    return ASCII.equal(text.span, "@type")
+    if probe.skip("\"@type\"") { return true }
+    var text = memory.takeBuffer()
+    let isRead = (try? probe.unescape(into: &text)) != nil
+    let isSame = isRead && ASCII.equal(text.span, "@type")
+    memory.give(&text)
+    return isSame
   }
 
   /// Refuses or skips the member whose name begins at an offset; the cursor is at its value.
@@ -154,7 +164,7 @@ struct MessageDecoder: ~Escapable {
       return false
     }
     if field.oneof >= 0 {
-      guard oneofs.insert(Int(field.oneof)) else {
+      guard oneofs.insert(Int(field.oneof), &memory) else {
         throw Fault(.conflict, at: start, "at most one member of the oneof expected")
       }
     }

@@ -6,6 +6,19 @@ struct SlotSet {
 
   /// Whether the number was not there before.
   @inline(__always)
+  mutating func insert(_ slot: Int, _ memory: inout RunMemory) -> Bool {
+    if slot >= 128, more == nil { more = memory.takeWords() }
+    return insert(slot)
+  }
+
+  /// Gives back what the set borrowed.
+  @inline(__always)
+  mutating func close(_ memory: inout RunMemory) {
+    if more != nil, let words = more.take() { memory.give(words) }
+  }
+
+  /// The same with memory of its own.
+  @inline(__always)
   mutating func insert(_ slot: Int) -> Bool {
     let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: slot & 63)
     if slot < 64 {

@@ -7,13 +7,15 @@ extension MessageEncoder {
   private mutating func ordered(_ plan: Int32, _ source: WireReader, into buffer: inout ByteBuffer) throws(Fault)
     -> Bool
   {
-    guard isCareful, plan >= 0, !tables.isInOrder(tables.messages[Int(plan)], source) else { return false }
+    guard isCareful, plan >= 0, !tables.isInOrder(tables.messages[Int(plan)], source, &memory) else { return false }
     try order(Int(plan), source, into: &buffer)
     return true
   }
 
   mutating func structure(_ source: WireReader, into output: inout ByteBuffer) throws(Fault) {
-    var buffer = ByteBuffer()
+    guard isCareful else { return try entries(source, into: &output) }
+    var buffer = memory.takeBuffer()
+    defer { memory.give(&buffer) }
     if try ordered(tables.structure, source, into: &buffer) {
       let span = buffer.span
       try entries(WireReader(span), into: &output)
@@ -32,6 +34,7 @@ extension MessageEncoder {
       try entry(WireReader(reader.bytes, range), &keys, into: &output)
     }
     output.append(UInt8(ascii: "}"))
+    keys.close(&memory)
   }
 
   private mutating func entry(
@@ -40,27 +43,20 @@ extension MessageEncoder {
     var reader = WireReader(source.bytes, source.offset..<source.limit)
     var key = source.limit..<source.limit
     var value: Range<Int>?
-    do {
-      while !reader.isAtEnd {
-        let start = reader.offset
-        let tag = try reader.readTag()
-        switch (tag.number, tag.type) {
-        case (1, .lengthDelimited): key = try reader.readLengthDelimited()
-        case (2, .lengthDelimited):
-          if value != nil, !isCareful { throw scattered(start) }
-          value = try reader.readLengthDelimited()
-        default: try reader.skip(tag)
-        }
+    while !reader.isAtEnd {
+      let start = reader.offset
+      let tag: WireTag
+      do { tag = try reader.readTag() } catch { throw Fault(error) }
+      switch (tag.number, tag.type) {
+      case (1, .lengthDelimited): key = try reader.delimited()
+      case (2, .lengthDelimited):
+        if value != nil, !isCareful { throw scattered(start) }
+        value = try reader.delimited()
+      default: do { try reader.skip(tag) } catch { throw Fault(error) }
       }
-    } catch let error as WireError {
-      throw Fault(error)
-    } catch let fault as Fault {
-      throw fault
-    } catch {
-      throw Fault(.wire, at: reader.offset, "protobuf bytes expected")
     }
     let name = reader.bytes.extracting(key)
-    if !isCareful, !keys.insert(KeySet.hash(name)) { throw scattered(source.offset) }
+    if !isCareful, !keys.insert(KeySet.hash(name), &memory) { throw scattered(source.offset) }
     if let bad = JSONStringWriting.write(name, into: &output) {
       throw Fault(.utf8, at: key.lowerBound + bad, "well-formed UTF-8 expected")
     }
@@ -69,7 +65,7 @@ extension MessageEncoder {
     do throws(Fault) {
       try self.value(.value, -1, WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
     } catch {
-      throw error.inside(MapKeyText.text(name))
+      throw mayFollow(error) ? error : error.inside(MapKeyText.text(name))
     }
   }
 
@@ -82,7 +78,7 @@ extension MessageEncoder {
       do throws(Fault) {
         try value(.value, -1, WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
       } catch {
-        throw error.inside("[\(index)]")
+        throw mayFollow(error) ? error : error.inside("[\(index)]")
       }
       index &+= 1
     }
@@ -90,7 +86,9 @@ extension MessageEncoder {
   }
 
   mutating func dynamicValue(_ source: WireReader, into output: inout ByteBuffer) throws(Fault) {
-    var buffer = ByteBuffer()
+    guard isCareful else { return try kind(source, into: &output) }
+    var buffer = memory.takeBuffer()
+    defer { memory.give(&buffer) }
     if try ordered(tables.value, source, into: &buffer) {
       let span = buffer.span
       try kind(WireReader(span), into: &output)

@@ -27,11 +27,12 @@ extension MessageEncoder {
     if output.count == empty {
       // Each value was one that the closed enum lacks.
       output.truncate(to: before)
-      guard profile.emitDefaults else { return }
+      guard profile.emitDefaults else { return keys.close(&memory) }
       name(field, into: &output)
       output.append(UInt8(ascii: "{"))
     }
     output.append(UInt8(ascii: "}"))
+    keys.close(&memory)
   }
 
   /// Steps over the tag of the next entry if it follows; other wire types under the number are unknown fields.
@@ -52,8 +53,9 @@ extension MessageEncoder {
   private mutating func entry(
     _ field: FieldPlan, _ source: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
   ) throws(Fault) {
-    if isCareful, !tables.isInOrder(tables.messages[Int(field.sub)], source) {
-      var ordered = ByteBuffer()
+    if isCareful, !tables.isInOrder(tables.messages[Int(field.sub)], source, &memory) {
+      var ordered = memory.takeBuffer()
+      defer { memory.give(&ordered) }
       try order(Int(field.sub), source, into: &ordered)
       let span = ordered.span
       do throws(Fault) {
@@ -75,25 +77,18 @@ extension MessageEncoder {
     var reader = WireReader(source.bytes, source.offset..<source.limit)
     var keyAt: Int?
     var valueAt: Int?
-    do {
-      while !reader.isAtEnd {
-        let start = reader.offset
-        let tag = try reader.readTag()
-        if tag.number == 1, tag.type == key.wireType {
-          if keyAt != nil { throw scattered(start) }
-          keyAt = reader.offset
-        } else if tag.number == 2, tag.type == value.wireType {
-          if valueAt != nil { throw scattered(start) }
-          valueAt = reader.offset
-        }
-        try reader.skip(tag)
+    while !reader.isAtEnd {
+      let start = reader.offset
+      let tag: WireTag
+      do { tag = try reader.readTag() } catch { throw Fault(error) }
+      if tag.number == 1, tag.type == key.wireType {
+        if keyAt != nil { throw scattered(start) }
+        keyAt = reader.offset
+      } else if tag.number == 2, tag.type == value.wireType {
+        if valueAt != nil { throw scattered(start) }
+        valueAt = reader.offset
       }
-    } catch let error as WireError {
-      throw Fault(error)
-    } catch let fault as Fault {
-      throw fault
-    } catch {
-      throw Fault(.wire, at: reader.offset, "protobuf bytes expected")
+      do { try reader.skip(tag) } catch { throw Fault(error) }
     }
     try writeKey(key, reader.bytes, keyAt, source, &keys, into: &output)
     output.append(UInt8(ascii: ":"))
@@ -104,6 +99,7 @@ extension MessageEncoder {
         try emptyValue(value, WireReader(reader.bytes, source.limit..<source.limit), into: &output)
       }
     } catch {
+      if mayFollow(error) { throw error }
       // The value is called by its key.
       let text = keyAt.map { MapKeyText.text(key.kind, WireReader(reader.bytes, $0..<source.limit)) }
       throw error.inside(text ?? (key.kind == .string ? "" : "0"))
@@ -145,7 +141,7 @@ extension MessageEncoder {
       output.append(0x22)
     }
     // Equal keys have equal texts. In the careful run they were made one already.
-    if !isCareful, !keys.insert(KeySet.hash(output.span.extracting(before..<output.count))) {
+    if !isCareful, !keys.insert(KeySet.hash(output.span.extracting(before..<output.count)), &memory) {
       throw scattered(entry.offset)
     }
   }

@@ -86,7 +86,7 @@ extension MessageEncoder {
         do { tag = try reader.readTag() } catch { throw Fault(error) }
       }
     } catch {
-      throw error.inside("[\(index)]")
+      throw mayFollow(error) ? error : error.inside("[\(index)]")
     }
     if output.count == empty {
       output.truncate(to: before)

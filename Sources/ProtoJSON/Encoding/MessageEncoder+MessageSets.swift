@@ -25,7 +25,7 @@ extension MessageEncoder {
       do throws(Fault) {
         try item(field, parts[index] ?? [], source, into: &output)
       } catch {
-        throw error.inside(tables.label(field))
+        throw located(error, in: field)
       }
     }
   }
@@ -39,7 +39,8 @@ extension MessageEncoder {
       try value(kind, Int(field.sub), WireReader(source.bytes, only), omit: 0, level: 0, into: &output)
       return
     }
-    var merged = ByteBuffer()
+    var merged = memory.takeBuffer()
+    defer { memory.give(&merged) }
     for part in parts { merged.append(source.bytes.extracting(part)) }
     let span = merged.span
     do throws(Fault) {

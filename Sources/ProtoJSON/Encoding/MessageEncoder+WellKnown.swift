@@ -167,7 +167,7 @@ extension MessageEncoder {
     let url = reader.bytes.extracting(type)
     var slash = url.count
     while slash > 0, url[slash &- 1] != UInt8(ascii: "/") { slash &-= 1 }
-    guard slash > 0, let message = schema.messageIndex(named: String(repairing: url.extracting(slash..<url.count)))
+    guard slash > 0, let message = schema.messageIndex(named: url.extracting(slash..<url.count))
     else { throw Fault(.type, at: type.lowerBound, "a type of the schema expected in the Any") }
     let start = output.count
     output.append(",\"@type\":")

@@ -16,7 +16,8 @@ struct MessageEncoder: ~Escapable {
   /// Field paths to leave out.
   let omitting: [[Int]]
   let isCareful: Bool
-  private(set) var isScattered = false
+  private var isScattered = false
+  var memory: RunMemory
   var depth = 0
   /// Bytes that were put in order.
   var ordered = 0
@@ -24,7 +25,7 @@ struct MessageEncoder: ~Escapable {
   @_lifetime(copy tables)
   init(
     tables: TableView, schema: Schema, profile: JSONProfile, maximumDepth: Int, maximumCount: Int,
-    omitting: [[Int]], isCareful: Bool
+    omitting: [[Int]], isCareful: Bool, memory: RunMemory
   ) {
     self.tables = tables
     self.schema = schema
@@ -33,6 +34,16 @@ struct MessageEncoder: ~Escapable {
     self.maximumCount = maximumCount
     self.omitting = omitting
     self.isCareful = isCareful
+    self.memory = memory
+  }
+
+  /// Whether the careful run may still write what this one could not.
+  func mayFollow(_ fault: Fault) -> Bool { !isCareful && (isScattered || fault.kind != .wire) }
+
+  /// A fault as the message around its field knows it. Nobody asks for the place where another run follows.
+  @inline(never)
+  func located(_ fault: Fault, in field: FieldPlan) -> Fault {
+    mayFollow(fault) ? fault : fault.inside(tables.label(field))
   }
 
   @inline(never)
@@ -91,8 +102,9 @@ struct MessageEncoder: ~Escapable {
   ) throws(Fault) {
     if tables.messages[message].isMessageSet {
       try messageSet(message, reader, into: &output)
-    } else if isCareful, !tables.isInOrder(tables.messages[message], reader) {
-      var ordered = ByteBuffer()
+    } else if isCareful, !tables.isInOrder(tables.messages[message], reader, &memory) {
+      var ordered = memory.takeBuffer()
+      defer { memory.give(&ordered) }
       try order(message, reader, into: &ordered)
       let span = ordered.span
       do throws(Fault) {
@@ -114,46 +126,41 @@ struct MessageEncoder: ~Escapable {
     var seen = SlotSet()
     var oneofs = SlotSet()
     var guess = Int(plan.fieldsStart)
-    do {
-      while !reader.isAtEnd {
-        let start = reader.offset
-        let tag = try reader.readTag()
-        var index = guess
-        if guess >= Int(plan.fieldsEnd) || tables.fields[guess].number != tag.number {
-          index = tables.field(number: tag.number, of: plan)
-        }
-        guard index >= 0, tables.fields[index].accepts(tag.type),
-          tables.isNamed(tables.fields[index], valueAt: reader)
-        else {
-          try reader.skip(tag)
-          continue
-        }
-        let field = tables.fields[index]
-        guess = index &+ 1
-        if !seen.insert(Int(field.index)) || (field.oneof >= 0 && !oneofs.insert(Int(field.oneof))) {
-          throw scattered(start)
-        }
-        if omit != 0, isOmitted(field, omit, level) {
-          try skipAll(field, tag, &reader)
-          continue
-        }
-        do throws(Fault) {
-          try member(field, tag, &reader, omit: omit, level: level, into: &output)
-        } catch {
-          throw error.inside(tables.label(field))
-        }
+    while !reader.isAtEnd {
+      let start = reader.offset
+      let tag: WireTag
+      do { tag = try reader.readTag() } catch { throw Fault(error) }
+      var index = guess
+      if guess >= Int(plan.fieldsEnd) || tables.fields[guess].number != tag.number {
+        index = tables.field(number: tag.number, of: plan)
       }
-    } catch let error as WireError {
-      throw Fault(error)
-    } catch let fault as Fault {
-      throw fault
-    } catch {
-      throw Fault(.wire, at: reader.offset, "protobuf bytes expected")
+      guard index >= 0, tables.fields[index].accepts(tag.type),
+        tables.isNamed(tables.fields[index], valueAt: reader)
+      else {
+        do { try reader.skip(tag) } catch { throw Fault(error) }
+        continue
+      }
+      let field = tables.fields[index]
+      guess = index &+ 1
+      if !seen.insert(Int(field.index), &memory) || (field.oneof >= 0 && !oneofs.insert(Int(field.oneof), &memory)) {
+        throw scattered(start)
+      }
+      if omit != 0, isOmitted(field, omit, level) {
+        do { try skipAll(field, tag, &reader) } catch { throw Fault(error) }
+        continue
+      }
+      do throws(Fault) {
+        try member(field, tag, &reader, omit: omit, level: level, into: &output)
+      } catch {
+        throw located(error, in: field)
+      }
     }
     if plan.hasRequired, let field = tables.firstMissing(of: plan, seen) { throw .missing(field, at: source.offset) }
     if profile.emitDefaults || profile.unsetAsNull {
       writeUnset(message, seen, omit: omit, level: level, into: &output)
     }
+    seen.close(&memory)
+    oneofs.close(&memory)
   }
 
   // MARK: Omitting

@@ -6,13 +6,13 @@ struct TextWriter: ~Escapable {
   private let encoder: MessageEncoder
 
   @_lifetime(copy tables)
-  init(tables: TableView, schema: Schema, profile: JSONProfile) {
+  init(tables: TableView, schema: Schema, profile: JSONProfile, memory: RunMemory) {
     var profile = profile
     // Quotes belong to JSON strings, and a text has none.
     profile.int64AsNumber = true
     encoder = MessageEncoder(
       tables: tables, schema: schema, profile: profile, maximumDepth: 1, maximumCount: .max, omitting: [],
-      isCareful: false)
+      isCareful: false, memory: memory)
   }
 
   func value(_ field: FieldPlan, _ payload: Span<UInt8>, into output: inout ByteBuffer) throws(Fault) {

@@ -38,13 +38,15 @@ extension JSONCodec {
     while true {
       var run = WireNormalizer(
         wire, tables: TableView(tables), maximumDepth: maximumDepth, unknownFields: unknownFields,
-        isCareful: isCareful)
+        isCareful: isCareful, memory: RunMemory(memory))
+      defer { run.memory.close() }
       do {
         try run.message(message, 0..<wire.count, into: &output)
         return
       } catch {
         output.truncate(to: before)
-        guard run.isScattered, !isCareful else { throw error.error }
+        // What a part lacks another one may have, which comes behind it.
+        guard run.isScattered || error.kind == .missing, !isCareful else { throw error.error }
         isCareful = true
       }
     }

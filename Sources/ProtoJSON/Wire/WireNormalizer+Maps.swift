@@ -15,12 +15,14 @@ extension WireNormalizer {
   /// Appends all neighbouring entries of a map.
   mutating func map(_ field: FieldPlan, _ reader: inout WireReader, into output: inout ByteBuffer) throws(Fault) {
     var keys = KeySet()
+    defer { keys.close(&memory) }
     var start = reader.offset
     while true {
       let range = try reader.delimited()
       if tables.isNamed(field, entry: WireReader(bytes, range)) {
         let entry = try entry(field, range)
-        guard keys.insert(try append(entry, of: field, range, into: &output)) else { throw scattered(start) }
+        let hash = try append(entry, of: field, range, into: &output)
+        guard keys.insert(hash, &memory) else { throw scattered(start) }
       } else {
         keep(entryAt: range, of: field, into: &output)
       }

@@ -14,16 +14,19 @@ struct WireNormalizer: ~Escapable {
   let isCareful: Bool
   private(set) var isScattered = false
   private var depth = 0
+  var memory: RunMemory
 
   @_lifetime(copy bytes, copy tables)
   init(
-    _ bytes: Span<UInt8>, tables: TableView, maximumDepth: Int, unknownFields: UnknownWireFields, isCareful: Bool
+    _ bytes: Span<UInt8>, tables: TableView, maximumDepth: Int, unknownFields: UnknownWireFields, isCareful: Bool,
+    memory: RunMemory
   ) {
     self.bytes = bytes
     self.tables = tables
     self.maximumDepth = maximumDepth
     self.unknownFields = unknownFields
     self.isCareful = isCareful
+    self.memory = memory
   }
 
   @inline(never)
@@ -38,7 +41,7 @@ struct WireNormalizer: ~Escapable {
   mutating func message(_ index: Int, _ range: Range<Int>, into output: inout ByteBuffer) throws(Fault) {
     try descend(range.lowerBound)
     let plan = tables.messages[index]
-    if plan.isMessageSet || (isCareful && !tables.isInOrder(plan, WireReader(bytes, range))) {
+    if plan.isMessageSet || (isCareful && !tables.isInOrder(plan, WireReader(bytes, range), &memory)) {
       try merge(plan, [range], into: &output)
     } else {
       try contiguous(plan, range, into: &output)
@@ -80,7 +83,7 @@ struct WireNormalizer: ~Escapable {
       }
       let field = tables.fields[index]
       guess = index &+ 1
-      guard seen.insert(Int(field.index)), field.oneof < 0 || oneofs.insert(Int(field.oneof)) else {
+      guard seen.insert(Int(field.index), &memory), field.oneof < 0 || oneofs.insert(Int(field.oneof), &memory) else {
         throw scattered(start)
       }
       do throws(Fault) {
@@ -94,6 +97,8 @@ struct WireNormalizer: ~Escapable {
       }
     }
     try requireAll(plan, seen, range.lowerBound)
+    seen.close(&memory)
+    oneofs.close(&memory)
   }
 
   func requireAll(_ plan: MessagePlan, _ seen: SlotSet, _ offset: Int) throws(Fault) {

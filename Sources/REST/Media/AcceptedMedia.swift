@@ -29,12 +29,7 @@ package struct AcceptedMedia: Sendable {
 
   /// Takes the elements of one field value. Elements with a malformed weight are ignored.
   package mutating func add(_ value: Span<UInt8>) {
-    var start = 0
-    while start < value.count {
-      let end = HeaderList.end(of: value, from: start, separator: UInt8(ascii: ","))
-      addRange(HeaderList.trimmed(value.extracting(start..<end)))
-      start = end &+ 1
-    }
+    HeaderList.forEach(value, quoted: true) { addRange($0) }
   }
 
   private mutating func addRange(_ range: Span<UInt8>) {

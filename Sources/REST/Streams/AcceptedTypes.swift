@@ -31,11 +31,8 @@ struct AcceptedTypes {
   }
 
   private mutating func add(_ value: Span<UInt8>) {
-    var start = 0
-    while start < value.count, ranges.count < Self.maximumRanges {
-      let end = HeaderList.end(of: value, from: start, separator: UInt8(ascii: ","))
-      add(range: value.extracting(start..<end))
-      start = end &+ 1
+    HeaderList.forEach(value, quoted: true) { range in
+      if ranges.count < Self.maximumRanges { add(range: range) }
     }
   }
 

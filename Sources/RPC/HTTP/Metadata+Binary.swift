@@ -46,13 +46,7 @@ extension Metadata {
   }
 
   private static func appendList(_ name: Span<UInt8>, _ list: Span<UInt8>, to target: FieldBlock) {
-    var start = 0
-    while start <= list.count {
-      var end = start
-      while end < list.count, list[end] != UInt8(ascii: ",") { end &+= 1 }
-      target.append(name, list.extracting(start..<end))
-      start = end &+ 1
-    }
+    HeaderList.forEach(list) { target.append(name, $0) }
   }
 
   /// Whether a value is one of standard digits only, so that it needs no change.
@@ -69,18 +63,18 @@ extension Metadata {
   /// - Returns: false when a part of the value is no base64 in either alphabet; nothing is appended then.
   package static func normalizeBinary(_ value: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
     var normal = ByteBuffer()
-    var start = 0
-    while start <= value.count {
-      var end = start
-      while end < value.count, value[end] != UInt8(ascii: ",") { end &+= 1 }
-      let part = value.extracting(start..<end)
-      var decoded = ByteBuffer()
-      guard Base64.decode(part.extracting(MediaType.essence(part)), into: &decoded) else { return false }
-      if start > 0 { normal.append(UInt8(ascii: ",")) }
+    var decoded = ByteBuffer()
+    var parts = 0
+    var isValid = true
+    HeaderList.forEach(value) { part in
+      guard isValid else { return }
+      decoded.removeAll()
+      isValid = Base64.decode(part.extracting(MediaType.essence(part)), into: &decoded)
+      if parts > 0 { normal.append(UInt8(ascii: ",")) }
+      parts += 1
       Base64.encode(decoded.span, into: &normal, padded: false)
-      start = end &+ 1
     }
-    output.append(normal.span)
-    return true
+    if isValid { output.append(normal.span) }
+    return isValid
   }
 }

@@ -28,6 +28,7 @@ struct AdminClient {
     var request = ByteBuffer()
     let fields = FieldBlock()
     if body != nil { fields.append(.contentType, "application/json" as StaticString) }
+    fields.append("user-agent", "turnout/\(Program.version)")
     if let token { fields.append(.authorization, "Bearer \(token)") }
     HeadWriter.request(
       method: method, target: Array(path.utf8).span, authority: Array(endpoint.authority.utf8).span, fields: fields,

@@ -1,21 +1,28 @@
 import Bytes
 import Glibc
+import TransportSecurity
 
-/// One blocking TCP connection with a bound on the whole time it may take. Owns its descriptor.
+/// One blocking TCP connection, over TLS where the address says so, with a bound on the whole time it may take. Owns its
+/// descriptor.
 struct BlockingConnection: ~Copyable {
-  private let descriptor: CInt
+  let descriptor: CInt
   /// Seconds of the monotonic clock.
   private let end: Int
+  /// Nil: without TLS.
+  let session: SecureSession?
 
-  private init(descriptor: CInt, end: Int) {
+  private init(descriptor: CInt, end: Int, session: SecureSession?) {
     self.descriptor = descriptor
     self.end = end
+    self.session = session
   }
 
   deinit { close(descriptor) }
 
   /// Connects to the first address of the name that answers.
   static func open(to endpoint: AdminURL, seconds: Int) throws(AdminClient.Failure) -> BlockingConnection {
+    // Before anything is sent: a file that cannot be read is no reason to call.
+    let session = endpoint.isSecure ? try secureSession(for: endpoint) : nil
     var hints = addrinfo()
     hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
@@ -26,7 +33,9 @@ struct BlockingConnection: ~Copyable {
     var entry = list
     while let address = entry {
       if let connected = connect(address.pointee, seconds: seconds) {
-        return BlockingConnection(descriptor: connected, end: now() + seconds)
+        let connection = BlockingConnection(descriptor: connected, end: now() + seconds, session: session)
+        try connection.shakeHands()
+        return connection
       }
       reason = String(cString: strerror(errno))
       entry = address.pointee.ai_next
@@ -57,8 +66,8 @@ struct BlockingConnection: ~Copyable {
     return time.tv_sec
   }
 
-  /// Sends everything.
-  func send(_ bytes: borrowing ByteBuffer) throws(AdminClient.Failure) {
+  /// Sends everything, as it is.
+  func sendPlain(_ bytes: borrowing ByteBuffer) throws(AdminClient.Failure) {
     var sent = 0
     while sent < bytes.count {
       let written = bytes.withUnsafeBytes { all in
@@ -71,8 +80,8 @@ struct BlockingConnection: ~Copyable {
     }
   }
 
-  /// Receives some bytes; false at the end.
-  func receive(into buffer: inout ByteBuffer) throws(AdminClient.Failure) -> Bool {
+  /// Receives some bytes, as they are; false at the end.
+  func receivePlain(into buffer: inout ByteBuffer) throws(AdminClient.Failure) -> Bool {
     while true {
       guard Self.now() <= end else { throw AdminClient.Failure(reason: "no whole answer in time") }
       let received = buffer.appendWithUnsafeRoom(16_384) { recv(descriptor, $0.baseAddress, $0.count, 0) }

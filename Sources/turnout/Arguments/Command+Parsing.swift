@@ -73,12 +73,12 @@ extension CommandName {
     case .stage:
       [
         .init(name: "--percent"), .init(name: "--clear", takesValue: false), .init(name: "--reason"),
-        .init(name: "--admin"),
-      ]
-    case .hold: [.init(name: "--off", takesValue: false), .init(name: "--reason"), .init(name: "--admin")]
+      ] + ArgumentScanner.adminOptions
+    case .hold: [.init(name: "--off", takesValue: false), .init(name: "--reason")] + ArgumentScanner.adminOptions
     case .status:
-      [.init(name: "--admin"), .init(name: "--json", takesValue: false), .init(name: "--watch", takesValue: false)]
-    case .report: [.init(name: "--admin")]
+      [.init(name: "--json", takesValue: false), .init(name: "--watch", takesValue: false)]
+        + ArgumentScanner.adminOptions
+    case .report: ArgumentScanner.adminOptions
     case .demo: [.init(name: "--bug", takesValue: false)]
     case .help: []
     }
@@ -175,14 +175,5 @@ extension ArgumentScanner {
 
   private static func isNameByte(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte &- 48 < 10 || (byte | 0x20) &- 97 < 26
-  }
-
-  /// The address of `--admin`, else the usual one.
-  fileprivate func admin() throws(UsageError) -> AdminURL {
-    guard let url = value("--admin") else { return .standard }
-    guard let admin = AdminURL(url) else {
-      throw error("--admin \"\(url)\" is not an admin URL; write it like \(AdminURL.standard.text)")
-    }
-    return admin
   }
 }

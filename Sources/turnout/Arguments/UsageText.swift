@@ -8,13 +8,14 @@ enum UsageText {
       turnout routes --config FILE    the route table (--json for machines)
       turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
                                       what a request would become, and why; no call is made
-      turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
+      turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL] [--ca FILE]
                                       move a route at run time
-      turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL]
+      turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL] [--ca FILE]
                                       stop the ramp of a route, or let it go on
-      turnout status [--watch] [--json] [--admin URL]
+      turnout status [--watch] [--json] [--admin URL] [--ca FILE]
                                       how far the move has come, a line for each route
-      turnout report [--admin URL]    the same as Markdown, with what to do next
+      turnout report [--admin URL] [--ca FILE]
+                                      the same as Markdown, with what to do next
       turnout demo [--bug]            the gateway before two embedded demo backends
       turnout help [COMMAND]          this text, or one command's
       turnout --version               the version
@@ -82,8 +83,8 @@ enum UsageText {
     """
 
   private static let stage = """
-    usage: turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL]
-           turnout stage PROCEDURE --clear [--reason TEXT] [--admin URL]
+    usage: turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL] [--ca FILE]
+           turnout stage PROCEDURE --clear [--reason TEXT] [--admin URL] [--ca FILE]
 
     Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow, canary or rpc. The
     next request follows it. It stays until the file says another stage than it said before, or until it is cleared;
@@ -92,7 +93,8 @@ enum UsageText {
       --percent N     the share of stage canary, 0 to 100 with at most two decimals (Default: that of the file)
       --clear         ends what was set at run time: the file counts again
       --reason TEXT   for the history and the log
-      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
+      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
 
     The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
 
@@ -101,13 +103,14 @@ enum UsageText {
     """
 
   private static let hold = """
-    usage: turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL]
+    usage: turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL] [--ca FILE]
 
     Stops the ramp of a route of the running gateway at its present share. Its guard goes on watching.
 
       --off           lets the ramp go on
       --reason TEXT   for the history and the log
-      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
+      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
 
     The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
 
@@ -116,7 +119,7 @@ enum UsageText {
     """
 
   private static let status = """
-    usage: turnout status [--watch] [--json] [--admin URL]
+    usage: turnout status [--watch] [--json] [--admin URL] [--ca FILE]
 
     Prints what the page of the admin endpoint shows: how many routes have moved, and of each its stage, calls per
     second, error rates and 95th percentiles of both sides, how many answers differ, and what its guard says. The table
@@ -124,19 +127,21 @@ enum UsageText {
 
       --watch         again every two seconds, until it is ended
       --json          what the admin endpoint says at /routes, a line each time
-      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
+      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
 
     The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
 
     """
 
   private static let report = """
-    usage: turnout report [--admin URL]
+    usage: turnout report [--admin URL] [--ca FILE]
 
     Prints the state of the move as Markdown: how many routes have moved, a table of them, where answers differ, who
     still calls the REST face of moved routes, and what to do next with each route.
 
-      --admin URL     the admin endpoint (Default: http://127.0.0.1:9901)
+      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
+      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
 
     The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
 

@@ -48,6 +48,11 @@ struct Program {
         fflush(nil)
       }
     }
+    guard let special = schema.messageIndex(named: SpecialCase.message) else {
+      throw Fault.schema("no special message")
+    }
+    var alone = Subject(codec: subject.codec, message: special)
+    try SpecialCases.run(&alone)
   }
 
   private static func total(_ documents: [[UInt8]]) -> Int { documents.reduce(0) { $0 + $1.count } }
@@ -61,7 +66,8 @@ struct Program {
 
   private static func descriptorSet(_ source: String = #filePath) throws -> [UInt8] {
     let folder = source.split(separator: "/").dropLast(2).joined(separator: "/")
-    let compiled = ProtoCompiler.compile(files: ["shipment.proto"], importPaths: ["/\(folder)/Schema"])
+    let compiled = ProtoCompiler.compile(
+      files: ["shipment.proto", "special.proto"], importPaths: ["/\(folder)/Schema"])
     guard compiled.faults.allSatisfy(\.isWarning) else { throw Fault.schema("\(compiled.faults)") }
     return compiled.descriptorSet
   }

@@ -34,15 +34,15 @@ final class ScriptedControl: ControlPlane {
 
   func route(_ procedure: String) -> Result<[UInt8], ControlError> { stageAnswer }
 
-  func setStage(_ procedure: String, _ change: StageChange, actor: String) -> Result<[UInt8], ControlError> {
+  func setStage(_ procedure: String, _ change: StageChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     record(procedure, change.stage, change.percent, change.reason)
   }
 
-  func clearStage(_ procedure: String, reason: String, actor: String) -> Result<[UInt8], ControlError> {
+  func clearStage(_ procedure: String, reason: String, actor: AdminActor) -> Result<[UInt8], ControlError> {
     record(procedure, "clear", nil, reason)
   }
 
-  func hold(_ procedure: String, _ change: HoldChange, actor: String) -> Result<[UInt8], ControlError> {
+  func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     record(procedure, change.isHeld ? "hold" : "release", nil, change.reason)
   }
 

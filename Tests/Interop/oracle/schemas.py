@@ -21,7 +21,8 @@ KEYS = [kind for kind in SCALARS if kind not in (Field.TYPE_DOUBLE, Field.TYPE_F
 UNPACKABLE = (Field.TYPE_STRING, Field.TYPE_BYTES, Field.TYPE_MESSAGE, Field.TYPE_GROUP)
 NAMES = ["word{}", "two_words{}", "_leading{}", "trailing{}_", "camelCase{}", "CAPITAL{}", "a__b{}", "with_{}_number"]
 JSON_NAMES = ["odd name {}", "ünï{}", "quote\"{}", "dot.ted{}", "@at{}", "x{}", "back\\slash{}", "\U0001F600{}"]
-DIALECTS = ["proto2", "proto3", "2023"]
+EDITIONS = {"2023": descriptor_pb2.EDITION_2023, "2024": descriptor_pb2.EDITION_2024}
+DIALECTS = ["proto2", "proto3", *EDITIONS]
 
 
 class Schema:
@@ -51,9 +52,10 @@ class Builder:
         self.package = package
         self.dialect = dialect
         self.file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package)
-        if dialect == "2023":
+        self.has_features = dialect in EDITIONS
+        if self.has_features:
             self.file.syntax = "editions"
-            self.file.edition = descriptor_pb2.EDITION_2023
+            self.file.edition = EDITIONS[dialect]
         else:
             self.file.syntax = dialect
         self.file.dependency.extend(module.DESCRIPTOR.name for module in STANDARD)
@@ -72,13 +74,28 @@ class Builder:
             self.message(message, f".{self.package}.{message.name}")
         if self.dialect != "proto3":
             self.extensions()
+        if self.dialect == "2024":
+            self.edition_2024()
         return self.file
+
+    def edition_2024(self):
+        """What this edition has besides: visibility of types, options that are imported for the compiler alone."""
+        features = self.file.options.features
+        features.enforce_naming_style = Features.STYLE_LEGACY
+        if self.chance(0.5):
+            features.default_symbol_visibility = self.rng.choice([
+                Features.VisibilityFeature.EXPORT_ALL, Features.VisibilityFeature.EXPORT_TOP_LEVEL])
+        for one in [*self.file.message_type, *self.file.enum_type]:
+            if self.chance(0.3):
+                one.visibility = self.rng.choice([descriptor_pb2.VISIBILITY_LOCAL, descriptor_pb2.VISIBILITY_EXPORT])
+        if self.chance(0.3):
+            self.file.option_dependency.append("not/there.proto")
 
     # Enums
 
     def enum(self, enum, prefix):
         closed = self.dialect == "proto2"
-        if self.dialect == "2023" and self.chance(0.4):
+        if self.has_features and self.chance(0.4):
             enum.options.features.enum_type = Features.CLOSED
             closed = True
         numbers = [0] + self.rng.sample([1, 2, 3, 4, 5, 7, 100, -1, -2**31, 2**31 - 1], self.rng.randint(1, 5))
@@ -150,14 +167,14 @@ class Builder:
         choice = self.rng.random()
         if choice < 0.55:
             field.type = self.rng.choice(SCALARS)
-            if self.dialect == "2023" and field.type == Field.TYPE_STRING and self.chance(0.2):
+            if self.has_features and field.type == Field.TYPE_STRING and self.chance(0.2):
                 field.options.features.utf8_validation = Features.NONE
         elif choice < 0.67:
             field.type, field.type_name = Field.TYPE_ENUM, self.enum_name(self.dialect == "proto3")
         elif choice < 0.82:
             field.type = Field.TYPE_MESSAGE
             field.type_name = f".{self.package}.{self.rng.choice(self.file.message_type).name}"
-            if self.dialect == "2023" and self.chance(0.3):
+            if self.has_features and self.chance(0.3):
                 field.options.features.message_encoding = Features.DELIMITED
         else:
             field.type, field.type_name = Field.TYPE_MESSAGE, ".google.protobuf." + self.rng.choice(WELL_KNOWN)
@@ -168,7 +185,7 @@ class Builder:
             field.proto3_optional = True
         if self.dialect == "proto2" and scalar and self.chance(0.15):
             field.label = Field.LABEL_REQUIRED
-        if self.dialect == "2023" and scalar and self.chance(0.5):
+        if self.has_features and scalar and self.chance(0.5):
             first_is_zero = field.type != Field.TYPE_ENUM or self.is_open(field.type_name)
             choices = [Features.EXPLICIT, Features.LEGACY_REQUIRED] + [Features.IMPLICIT] * 2 * first_is_zero
             field.options.features.field_presence = self.rng.choice(choices)
@@ -178,7 +195,7 @@ class Builder:
         return enum.options.features.enum_type != Features.CLOSED
 
     def packing(self, field):
-        if self.dialect == "2023":
+        if self.has_features:
             field.options.features.repeated_field_encoding = self.rng.choice([Features.PACKED, Features.EXPANDED])
         else:
             field.options.packed = self.chance(0.5)
@@ -194,7 +211,7 @@ class Builder:
         field.type, field.type_name = Field.TYPE_MESSAGE, f"{path}.{nested.name}"
         if self.dialect == "proto2":
             field.name, field.type = nested.name.lower(), Field.TYPE_GROUP
-        elif self.dialect == "2023":
+        elif self.has_features:
             field.options.features.message_encoding = Features.DELIMITED
         self.message(nested, f"{path}.{nested.name}", depth + 1)
 

@@ -35,8 +35,9 @@ def run(*arguments, environment=None, **more):
 class Gateway:
     """`turnout serve` as a process; its configuration is a mapping or text, its output goes to files in the folder."""
 
-    def __init__(self, folder, configuration, environment=None, descriptors=None):
-        self.folder = Path(folder)
+    def __init__(self, folder, configuration, environment=None, descriptors=None, admin_tls=None):
+        """`admin_tls` is how the admin endpoint is spoken to when it wants TLS."""
+        self.folder, self.admin_tls = Path(folder), admin_tls
         self.folder.mkdir(parents=True, exist_ok=True)
         self.file = self.folder / "turnout.yaml"
         self.write(configuration)
@@ -52,8 +53,9 @@ class Gateway:
         admin = self._bound("admin endpoint on")
         self.admin_address = admin[0] if admin else None
         if self.admin_address:
-            self.admin_url = "http://%s:%d" % self.admin_address
-            wait_until(lambda: fetch(self.admin_address, "GET", "/readyz").status == 200, what="readiness")
+            self.admin_url = "%s://%s:%d" % ("https" if admin_tls else "http", *self.admin_address)
+            wait_until(
+                lambda: fetch(self.admin_address, "GET", "/readyz", tls=admin_tls).status == 200, what="readiness")
         self.url = "http://%s:%d" % self.address
 
     def write(self, configuration):
@@ -92,11 +94,11 @@ class Gateway:
     def admin(self, method, path, value=None, fields=()):
         fields = [("Host", "%s:%d" % self.admin_address), *fields]
         if value is None and method in ("GET", "HEAD"):
-            return fetch(self.admin_address, method, path, fields)
+            return fetch(self.admin_address, method, path, fields, tls=self.admin_tls)
         body = value if isinstance(value, bytes) else json.dumps(value if value is not None else {}).encode()
         if not any(name.lower() == "content-type" for name, _ in fields):
             fields.append(("Content-Type", "application/json"))
-        return fetch(self.admin_address, method, path, fields, body)
+        return fetch(self.admin_address, method, path, fields, body, tls=self.admin_tls)
 
     def set_stage(self, procedure, stage):
         answer = self.admin("PUT", f"/routes/{procedure}/stage", {"stage": stage})

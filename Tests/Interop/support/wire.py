@@ -149,7 +149,7 @@ class Wire:
             return True
 
 
-def fetch(address, method, target, fields=(), body=b"", **more):
+def fetch(address, method, target, fields=(), body=b"", tls=None, **more):
     """One request on a connection of its own."""
-    with Wire(address) as wire:
+    with Wire(address, tls=tls) as wire:
         return wire.request(method, target, fields, body, **more)

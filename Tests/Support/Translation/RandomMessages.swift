@@ -35,7 +35,7 @@ package struct RandomMessages {
       return wire
     }
     var taken: Set<Int> = []
-    for field in type.fields where Bool.random(using: &generator) {
+    for field in type.fields where field.isRequired || Bool.random(using: &generator) {
       if field.oneofIndex >= 0, !taken.insert(field.oneofIndex).inserted { continue }
       if depth <= 0 && field.messageIndex >= 0 { continue }
       append(field, depth: depth, to: &wire)

@@ -41,9 +41,11 @@ final class LocalAcceptor: ReadinessHandler {
   }
 
   private func adopt(_ socket: consuming Socket, from peer: SocketAddress) {
-    guard let address = socket.localAddress else { return }
-    let connection = LocalConnection(socket: socket, listener: address, peer: peer, acceptor: self)
-    guard connection.open() else { return }
+    guard let address = socket.localAddress,
+      let connection = try? LocalConnection(
+        socket: socket, listener: address, peer: peer, acceptor: self, security: configuration.security?.context),
+      connection.open()
+    else { return }
     connections[ObjectIdentifier(connection)] = connection
   }
 

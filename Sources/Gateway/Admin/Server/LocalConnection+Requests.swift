@@ -76,7 +76,7 @@ extension LocalConnection {
       query: head.withQuery { String(repairing: $0) }, authority: head.authority.withSpan { String(repairing: $0) },
       fields: head.fields.indices.filter { !head.fields.entry(at: $0).isRemoved }.map {
         (head.fields.name(at: $0).lowercased(), head.fields.text(at: $0))
-      }, body: body, listener: listener, peer: peer)
+      }, body: body, listener: listener, peer: peer, certificateNames: transport.certificateNames)
   }
 
   /// Answers a request that cannot be read, or not wholly; the connection ends with it.

@@ -2,6 +2,7 @@ import Bytes
 import EventLoops
 import HTTP1
 import HTTPModel
+import TransportSecurity
 
 /// One connection of a ``LocalServer``: requests are read, answered and flushed one after another.
 ///
@@ -9,6 +10,8 @@ import HTTPModel
 /// read brought behind it.
 final class LocalConnection: ReadinessHandler {
   enum Phase {
+    /// TLS is being agreed on.
+    case handshake
     /// Waiting for a head, or within one.
     case head
     case body
@@ -28,7 +31,7 @@ final class LocalConnection: ReadinessHandler {
   let acceptor: LocalAcceptor
   let listener: SocketAddress
   let peer: SocketAddress
-  private let socket: Socket
+  var transport: Transport
   private var registration: Registration?
   private var timer: Timer?
 
@@ -46,8 +49,17 @@ final class LocalConnection: ReadinessHandler {
   var isLast = false
   var isInputClosed = false
 
-  init(socket: consuming Socket, listener: SocketAddress, peer: SocketAddress, acceptor: LocalAcceptor) {
-    self.socket = socket
+  /// - Parameter security: nil: without TLS.
+  init(
+    socket: consuming Socket, listener: SocketAddress, peer: SocketAddress, acceptor: LocalAcceptor,
+    security: ServerContext?
+  ) throws(TLSError) {
+    if let security {
+      transport = Transport(socket, try SecureSession(server: security), on: acceptor.loop)
+      phase = .handshake
+    } else {
+      transport = Transport(socket)
+    }
     self.listener = listener
     self.peer = peer
     self.acceptor = acceptor
@@ -58,15 +70,16 @@ final class LocalConnection: ReadinessHandler {
 
   /// - Returns: false when the kernel has no room to watch one more.
   func open() -> Bool {
-    registration = try? acceptor.loop.register(socket.descriptor, .readable, handler: self)
+    registration = try? acceptor.loop.register(transport.descriptor, .readable, handler: self)
     guard registration != nil else { return false }
     let timer = Timer(loop: acceptor.loop) { [weak self] in self?.timeIsUp() }
-    timer.schedule(after: limits.idle)
+    if case .handshake = phase { timer.schedule(after: limits.request) } else { timer.schedule(after: limits.idle) }
     self.timer = timer
     return true
   }
 
   func ready(_ readiness: Readiness) {
+    if case .handshake = phase { return shakeHands() }
     if readiness.contains(.error) || readiness.contains(.hangUp) && !isReading { return close() }
     if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { receive() }
     advance()
@@ -75,15 +88,20 @@ final class LocalConnection: ReadinessHandler {
   private var isReading: Bool {
     switch phase {
     case .head, .body, .lingering: !isInputClosed
-    case .delayed, .sending, .closed: false
+    case .handshake, .delayed, .sending, .closed: false
     }
   }
 
   private func receive() {
-    switch socket.read(into: &input, room: Self.readRoom) {
-    case .transferred, .wouldBlock: break
-    case .closed: isInputClosed = true
-    case .failed: close()
+    while isReading {
+      switch transport.read(into: &input, room: Self.readRoom) {
+      case .transferred: break
+      case .wouldBlock: return
+      case .closed: isInputClosed = true
+      case .failed: return close()
+      }
+      // The end of a TLS session comes with its last bytes: nothing announces it.
+      guard transport.hasUnread else { return }
     }
   }
 
@@ -92,6 +110,7 @@ final class LocalConnection: ReadinessHandler {
     var goesOn = true
     while goesOn {
       switch phase {
+      case .handshake: goesOn = false
       case .head: goesOn = readHead()
       case .body: goesOn = readBody()
       case .delayed: goesOn = false
@@ -106,18 +125,22 @@ final class LocalConnection: ReadinessHandler {
     updateInterest()
   }
 
+  func watch(_ interest: Readiness) {
+    if let registration { acceptor.loop.change(registration, to: interest) }
+  }
+
   private func updateInterest() {
-    guard let registration else { return }
+    if case .handshake = phase { return }
     var interest: Readiness = []
     if isReading { interest.insert(.readable) }
     if case .sending = phase { interest.insert(.writable) }
-    acceptor.loop.change(registration, to: interest)
+    watch(interest)
   }
 
   /// - Returns: whether all is sent and there may be more to do.
   private func send() -> Bool {
     while !output.isEmpty {
-      switch socket.write(from: &output) {
+      switch transport.write(from: &output) {
       case .transferred: continue
       case .wouldBlock: return false
       case .closed, .failed:
@@ -126,7 +149,7 @@ final class LocalConnection: ReadinessHandler {
       }
     }
     if isLast {
-      socket.shutdownWriting()
+      transport.shutdownWriting()
       phase = .lingering
       schedule(after: Self.lingerTime)
       return true
@@ -141,13 +164,14 @@ final class LocalConnection: ReadinessHandler {
   /// Sends what may be sent ahead of the answer; what does not fit now goes with it.
   func sendInterim(_ bytes: StaticString) {
     output.append(bytes)
-    _ = socket.write(from: &output)
+    _ = transport.write(from: &output)
   }
 
   func schedule(after duration: Duration) { timer?.schedule(after: duration) }
 
   private func timeIsUp() {
     switch phase {
+    case .handshake: close()
     case .head where !parser.hasBegun: close()
     case .head, .body: refuse(408, "the request did not come in time")
     case .delayed(let response): startSending(response)

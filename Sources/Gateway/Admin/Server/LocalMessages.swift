@@ -1,6 +1,7 @@
 package import EventLoops
 package import HTTPModel
 import RPC
+package import TransportSecurity
 
 /// One whole request to a ``LocalServer``.
 package struct LocalRequest: Sendable {
@@ -18,11 +19,13 @@ package struct LocalRequest: Sendable {
   package var listener: SocketAddress
   /// The client's address; nil: unknown.
   package var peer: SocketAddress?
+  /// Whom the certificate that the client was shown is for; nil without TLS.
+  package var certificateNames: CertificateNames?
 
   package init(
     method: HTTPMethod, path: String, query: String = "", authority: String,
     fields: [(name: String, value: String)] = [], body: [UInt8] = [], listener: SocketAddress,
-    peer: SocketAddress? = nil
+    peer: SocketAddress? = nil, certificateNames: CertificateNames? = nil
   ) {
     self.method = method
     self.path = path
@@ -32,7 +35,10 @@ package struct LocalRequest: Sendable {
     self.body = body
     self.listener = listener
     self.peer = peer
+    self.certificateNames = certificateNames
   }
+
+  package var isSecure: Bool { certificateNames != nil }
 
   /// The first value of a field, by its name in lower case.
   package func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }

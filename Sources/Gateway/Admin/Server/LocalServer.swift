@@ -15,18 +15,19 @@ package final class LocalServer: Sendable {
 
   /// - Parameters:
   ///   - name: of the thread; the kernel keeps 15 bytes.
+  ///   - security: nil: without TLS.
   ///   - handler: called on the server's own thread.
   /// - Throws: when the port is taken, or the machine has no descriptors or threads left.
   package init(
     address: SocketAddress, name: String, limits: LocalServerLimits = LocalServerLimits(),
-    handler: @escaping @Sendable (LocalRequest) -> LocalResponse
+    security: LocalServerSecurity? = nil, handler: @escaping @Sendable (LocalRequest) -> LocalResponse
   ) throws(SystemError) {
     let listener = try ListeningSocket(address: address, backlog: 128)
     let mailbox = try Mailbox()
     let start = LocalServerStart()
     self.address = listener.address
     self.mailbox = mailbox
-    let configuration = LocalServerConfiguration(name: name, limits: limits, handler: handler)
+    let configuration = LocalServerConfiguration(name: name, limits: limits, security: security, handler: handler)
     thread = Mutex(
       try LoopThread.start(name: name) {
         Self.serve(listener, mailbox, configuration, start)
@@ -75,11 +76,16 @@ package final class LocalServer: Sendable {
 final class LocalServerConfiguration: Sendable {
   let name: String
   let limits: LocalServerLimits
+  let security: LocalServerSecurity?
   let handler: @Sendable (LocalRequest) -> LocalResponse
 
-  init(name: String, limits: LocalServerLimits, handler: @escaping @Sendable (LocalRequest) -> LocalResponse) {
+  init(
+    name: String, limits: LocalServerLimits, security: LocalServerSecurity?,
+    handler: @escaping @Sendable (LocalRequest) -> LocalResponse
+  ) {
     self.name = name
     self.limits = limits
+    self.security = security
     self.handler = handler
   }
 }

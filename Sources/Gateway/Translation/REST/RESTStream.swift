@@ -90,6 +90,7 @@ final class RESTStream: MessageReader, MessageWriter {
 
   func write(_ message: Payload, _ call: Call, into output: inout ByteBuffer) throws(RPCError) {
     guard route.type.isServerStreaming else {
+      try call.claim(message.buffer.count)
       reply = message
       return
     }

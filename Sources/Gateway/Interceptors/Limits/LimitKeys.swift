@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import EventLoops
 import HTTPModel
+import Redis
 
 /// What tells callers apart for limits, ready to be asked.
 struct LimitKeys: Sendable {
@@ -35,6 +36,29 @@ struct LimitKeys: Sendable {
     return UInt64(bitPattern: Int64(hasher.finalize()))
   }
 
+  /// A call's key as a part of a name that replicas share: what may be a secret, as its digest.
+  func text(of call: Call) -> String {
+    if parts.isEmpty { return "all" }
+    return parts.map { Self.text($0, of: call) }.joined(separator: ":")
+  }
+
+  private static func text(_ part: Part, of call: Call) -> String {
+    func address() -> String { "client=\(call.clientAddress?.network.host ?? "")" }
+    switch part {
+    case .client: return address()
+    case .route: return "route=\(call.route?.plan.procedure ?? "")"
+    case .header(let name):
+      guard let index = call.head.fields.firstIndex(of: name.span) else { return address() }
+      return "header=\(call.head.fields.withValue(at: index) { RedisDigest.of($0) })"
+    case .claim(let name):
+      guard let value = call.claim(name) else { return address() }
+      return "claim=\(RedisDigest.of(Array(value.utf8).span))"
+    case .apiKey:
+      guard let key = call.apiKey else { return address() }
+      return "key=\(RedisDigest.of(key.span))"
+    }
+  }
+
   private static func combine(_ part: Part, of call: Call, into hasher: inout Hasher) {
     switch part {
     case .client: hasher.combine(call.clientAddress?.network)
@@ -51,7 +75,7 @@ struct LimitKeys: Sendable {
       hasher.combine(true)
       hasher.combine(value)
     case .apiKey:
-      guard let key = call.apiKeyHash else { return combineAddress(of: call, &hasher) }
+      guard let key = call.apiKey else { return combineAddress(of: call, &hasher) }
       hasher.combine(true)
       hasher.combine(key)
     }

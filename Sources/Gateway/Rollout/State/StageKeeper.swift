@@ -1,0 +1,139 @@
+import EventLoops
+import Metrics
+import Migration
+import Synchronization
+
+/// Remembers what lies over the files of all routes: for the next process, and for other replicas.
+///
+/// The registry is what calls follow. Here is the newest document of each route, whoever wrote it; a document takes
+/// effect where the route is served and its file says what the writer's file said.
+final class StageKeeper: Sendable {
+  private let stages: StageRegistry
+  private let ledger: Mutex<StageLedger>
+  /// Procedures whose documents have not taken effect, because no such route was there.
+  private let waiting = Mutex<Set<String>>([])
+  private let startedAt: Int64
+  private let log: GatewayLog
+  private let errors: CounterFamily
+  private let file = Mutex<StateFile?>(nil)
+  private let share = Mutex<(@Sendable (StageDocument) -> Void)?>(nil)
+  /// Whether a route can have a stage now.
+  private let admits: @Sendable (_ procedure: String, _ setting: StageSetting) -> Bool
+
+  init(
+    stages: StageRegistry, writer: String, replica: String, log: GatewayLog, metrics: GatewayMetrics,
+    admits: @escaping @Sendable (_ procedure: String, _ setting: StageSetting) -> Bool
+  ) {
+    self.stages = stages
+    ledger = Mutex(StageLedger(writer: writer, replica: replica))
+    startedAt = WallClock.now().sinceEpoch
+    self.log = log
+    errors = metrics.stateErrors
+    self.admits = admits
+  }
+
+  /// Where a document comes from.
+  private enum Source {
+    /// From before this process began.
+    case file
+    case replica
+  }
+
+  // MARK: The file
+
+  /// Reads what the last process left, and keeps the file from now on.
+  func keep(in path: String) {
+    let file = StateFile(path: path) { [weak self] in
+      StateFileContent(self?.documents ?? [])
+    } failed: { [log, errors] operation, message in
+      errors.child([operation.rawValue]).add(1, shard: 0)
+      log.write(.error, message)
+    }
+    let content = file.read()
+    self.file.withLock { $0 = file }
+    for document in content?.documents ?? [] where ledger.withLock({ $0.merge(document) }) {
+      apply(document, from: .file)
+    }
+  }
+
+  /// Writes what is not written yet; for the end of the process.
+  func flush() { file.withLock { $0 }?.flush() }
+
+  // MARK: Sharing
+
+  /// Has each new document of this process told.
+  func share(_ body: @escaping @Sendable (StageDocument) -> Void) { share.withLock { $0 = body } }
+
+  /// A document of another replica.
+  func received(_ document: StageDocument) {
+    guard ledger.withLock({ $0.merge(document) }) else { return }
+    file.withLock { $0 }?.changed()
+    apply(document, from: .replica)
+  }
+
+  /// All that is known, by procedure.
+  var documents: [StageDocument] { ledger.withLock { $0.sorted } }
+
+  // MARK: Changes here
+
+  /// The registry has changed; told of what came from a document too, which then is nothing new.
+  func changed(_ procedure: String) {
+    guard let state = stages.state(of: procedure) else { return }
+    let now = WallClock.now().sinceEpoch
+    guard let document = ledger.withLock({ $0.record(state, at: now) }) else { return }
+    file.withLock { $0 }?.changed()
+    share.withLock { $0 }?(document)
+  }
+
+  /// A snapshot is published: documents of routes that are new take effect.
+  func published() {
+    for procedure in waiting.withLock({ $0 }) {
+      guard stages.state(of: procedure) != nil else { continue }
+      waiting.withLock { _ = $0.remove(procedure) }
+      if let document = ledger.withLock({ $0.documents[procedure] }) { apply(document, from: .file) }
+    }
+  }
+
+  // MARK: Taking effect
+
+  private func apply(_ document: StageDocument, from source: Source) {
+    let procedure = document.procedure
+    guard let state = stages.state(of: procedure) else {
+      waiting.withLock { _ = $0.insert(procedure) }
+      return
+    }
+    guard state.configured == document.configured else { return differs(document, state) }
+    let overlay = document.overlay
+    guard overlay != state.overlay else { return }
+    if let setting = overlay.trip?.setting ?? overlay.override?.setting, !admits(procedure, setting) {
+      log.write(.warning, "\(procedure) cannot have stage \(setting), which \(document.replica) set; it stays as it is")
+      return
+    }
+    stages.restore(procedure, overlay, origin(of: document, source))
+  }
+
+  /// The file says something else than that of who wrote the document.
+  ///
+  /// If that was before this process began, the file has moved on, and what lay over the old one has ended. Else
+  /// another replica has not got the new file yet, or this one has not: each follows its own.
+  private func differs(_ document: StageDocument, _ state: StageState) {
+    guard document.version.time < startedAt, !document.overlay.isEmpty else { return }
+    let was = document.overlay.trip?.setting ?? document.overlay.override?.setting ?? document.configured
+    log.write(
+      .info, "what was set for \(document.procedure), \(was), has ended: its file says \(state.configured) now")
+    changed(document.procedure)
+  }
+
+  private func origin(of document: StageDocument, _ source: Source) -> StageOrigin {
+    let now = WallClock.now().sinceEpoch
+    let override = document.overlay.override?.origin
+    let cause = document.overlay.trip?.reason ?? override?.reason ?? ""
+    switch source {
+    case .replica: return StageOrigin(.peer, actor: document.replica, reason: cause, at: now)
+    case .file:
+      let kind = document.overlay.trip == nil ? override?.kind ?? .admin : .guard
+      let reason = cause.isEmpty ? "kept over a restart" : "kept over a restart: \(cause)"
+      return StageOrigin(kind, actor: override?.actor ?? "", reason: reason, at: now)
+    }
+  }
+}

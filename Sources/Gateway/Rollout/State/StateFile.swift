@@ -1,0 +1,140 @@
+import Bytes
+import Dispatch
+import EventLoops
+import Glibc
+import Migration
+import Synchronization
+
+/// The file that a restart reads: written whole, beside the old one, which is replaced when the new one is on the disk.
+///
+/// Never on the way of a request, nor of who changes a stage: a queue of its own writes, and of changes that come close
+/// together once. What cannot be written is tried again.
+final class StateFile: Sendable {
+  enum Operation: String, Sendable, CaseIterable {
+    case read
+    case write
+  }
+
+  private struct State {
+    var isScheduled = false
+    var isFailing = false
+  }
+
+  /// How long changes wait for others.
+  private static let pause = DispatchTimeInterval.milliseconds(50)
+  private static let retry = DispatchTimeInterval.seconds(5)
+
+  let path: String
+  private let queue = DispatchQueue(label: "state", qos: .utility)
+  private let state = Mutex(State())
+  private let content: @Sendable () -> StateFileContent
+  private let failed: @Sendable (Operation, String) -> Void
+
+  /// - Parameters:
+  ///   - content: what is to be written; asked when it is.
+  ///   - failed: told what went wrong, once for each series of failures.
+  init(
+    path: String, content: @escaping @Sendable () -> StateFileContent,
+    failed: @escaping @Sendable (Operation, String) -> Void
+  ) {
+    self.path = path
+    self.content = content
+    self.failed = failed
+  }
+
+  // MARK: Reading
+
+  /// What the last process left; nil when there is nothing. A file that cannot be used is kept aside.
+  func read() -> StateFileContent? {
+    do throws(StateFault) {
+      guard let bytes = try readAll() else { return nil }
+      return try StateFileContent(parsing: bytes)
+    } catch {
+      let aside = path + ".broken"
+      let isAside = rename(path, aside) == 0
+      failed(.read, "the state file \(path) cannot be used: \(error.reason)" + (isAside ? "; it is \(aside) now" : ""))
+      return nil
+    }
+  }
+
+  private func readAll() throws(StateFault) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw StateFault(SystemError(call: "open", code: errno).description)
+    }
+    defer { close(descriptor) }
+    var buffer = ByteBuffer()
+    while buffer.count <= StateFileContent.maximumBytes {
+      let count = buffer.appendWithUnsafeRoom(65_536) { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if count == 0 { return buffer.bytes }
+      if count < 0, errno != EINTR { throw StateFault(SystemError(call: "read", code: errno).description) }
+    }
+    throw StateFault("it is larger than \(StateFileContent.maximumBytes) bytes")
+  }
+
+  // MARK: Writing
+
+  /// Something has changed: it is on the disk soon.
+  func changed() { schedule(after: Self.pause) }
+
+  private func schedule(after pause: DispatchTimeInterval) {
+    let isFirst = state.withLock { state in
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    guard isFirst else { return }
+    queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.writeNow() }
+  }
+
+  /// Writes what is to be written, on the caller's thread; for the end of the process.
+  func flush() { queue.sync { if state.withLock({ $0.isScheduled }) { writeNow() } } }
+
+  private func writeNow() {
+    state.withLock { $0.isScheduled = false }
+    do throws(SystemError) {
+      try replace(with: content().bytes(writtenAt: WallClock.now().text))
+      state.withLock { $0.isFailing = false }
+    } catch {
+      let isNew = state.withLock { state in
+        defer { state.isFailing = true }
+        return !state.isFailing
+      }
+      if isNew { failed(.write, "the state file \(path) cannot be written, and is tried again: \(error)") }
+      schedule(after: Self.retry)
+    }
+  }
+
+  /// A crash at any moment leaves the old file or the new one.
+  private func replace(with bytes: [UInt8]) throws(SystemError) {
+    let beside = path + ".new"
+    let descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw SystemError(call: "open", code: errno) }
+    do throws(SystemError) {
+      defer { close(descriptor) }
+      try write(bytes, to: descriptor)
+      guard fsync(descriptor) == 0 else { throw SystemError(call: "fsync", code: errno) }
+    } catch {
+      unlink(beside)
+      throw error
+    }
+    guard rename(beside, path) == 0 else { throw SystemError(call: "rename", code: errno) }
+    // The name, too, has to be on the disk.
+    let folder = open(String(path.lastIndex(of: "/").map { path[...$0] } ?? "."), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    defer { close(folder) }
+    _ = fsync(folder)
+  }
+
+  private func write(_ bytes: [UInt8], to descriptor: CInt) throws(SystemError) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { all in
+        Glibc.write(descriptor, all.baseAddress.map { $0 + done }, all.count - done)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw SystemError(call: "write", code: count == 0 ? ENOSPC : errno) }
+      done += count
+    }
+  }
+}

@@ -1,0 +1,136 @@
+"""What operators set survives a restart, over a file that did not change; whatever the state file is, serving goes on."""
+
+import json
+import os
+import stat
+
+import pytest
+
+from support.gateway import Gateway, wait_until
+from support.schema import SERVICE
+
+GET, LIST = f"{SERVICE}/GetBook", f"{SERVICE}/ListBooks"
+
+
+@pytest.fixture
+def again(configuration, tmp_path, used, rest, rpc):
+    """A gateway, always in the same folder: each call is the next process."""
+
+    def make(stage="rest", **more):
+        if used and used[-1].process.poll() is None:
+            assert used[-1].stop() == 0
+        gateway = Gateway(tmp_path / "gateway", configuration(stage, **{"state": {"file": "turnout.state"}, **more}))
+        used.append(gateway)
+        return gateway
+
+    yield make
+    for gateway in used:
+        gateway.discard()
+
+
+def stage(gateway, procedure=GET):
+    return gateway.admin("GET", f"/routes/{procedure}").json()
+
+
+def put(gateway, body, procedure=GET):
+    answer = gateway.admin("PUT", f"/routes/{procedure}/stage", body)
+    assert answer.status == 200, answer
+
+
+def written(gateway, *parts):
+    file = gateway.folder / "turnout.state"
+    wait_until(lambda: file.exists() and all(part in file.read_text() for part in parts), what=f"{parts} in the file")
+    return file
+
+
+def test_an_override_survives_a_restart_and_a_kill(again):
+    gateway = again()
+    assert not (gateway.folder / "turnout.state").exists()
+    put(gateway, {"stage": "canary", "percent": 12.5, "reason": "first step"})
+    put(gateway, {"stage": "rpc"}, LIST)
+    file = written(gateway, GET, LIST)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    content = json.loads(file.read_text())
+    assert content["turnout_state"] == 1 and len(content["routes"]) == 2
+    gateway.process.kill()
+    gateway.process.wait()
+    gateway = again()
+    route = stage(gateway)
+    assert (route["stage"], route["percent"], route["configured_stage"]) == ("canary", 12.5, "rest")
+    assert (route["override"]["reason"], route["override"]["by"]) == ("first step", "127.0.0.1")
+    assert stage(gateway, LIST)["stage"] == "rpc"
+    assert gateway.admin("DELETE", f"/routes/{GET}/stage", {}).status == 200
+    gateway = again()
+    assert stage(gateway)["stage"] == "rest" and stage(gateway)["override"] is None
+    assert stage(gateway, LIST)["stage"] == "rpc"
+
+
+def test_the_last_change_is_written_before_the_end(again):
+    gateway = again()
+    put(gateway, {"stage": "rpc"})
+    gateway = again()
+    assert stage(gateway)["stage"] == "rpc"
+
+
+def test_it_ends_when_the_file_has_changed_meanwhile(again):
+    gateway = again()
+    put(gateway, {"stage": "rpc"})
+    gateway = again("shadow")
+    assert stage(gateway)["stage"] == "shadow"
+    assert "has ended" in gateway.log()
+    # For good: the old stage in the file does not bring it back.
+    gateway = again("rest")
+    assert stage(gateway)["stage"] == "rest"
+
+
+def test_unknown_routes_are_kept_for_when_they_come_back(again, configuration):
+    gateway = again()
+    put(gateway, {"stage": "rpc"})
+    full = configuration("rest", state={"file": "turnout.state"})
+    gateway = again(services={}, schema=[], fallback="legacy")
+    assert gateway.admin("GET", "/routes").json()["routes"] == []
+    assert GET in (gateway.folder / "turnout.state").read_text()
+    gateway.write(full)
+    assert gateway.admin("POST", "/reload").status == 200
+    assert stage(gateway)["stage"] == "rpc"
+
+
+@pytest.mark.parametrize("content", [
+    "", "junk", "{", '{"turnout_state":99,"routes":[]}', '{"turnout_state":1,"routes":[{"procedure":1}]}', "[" * 100_000,
+    "\0" * 100,
+], ids=["empty", "junk", "cut", "foreign", "nonsense", "deep", "zeros"])
+def test_a_broken_file_is_kept_aside(again, tmp_path, content):
+    folder = tmp_path / "gateway"
+    folder.mkdir()
+    (folder / "turnout.state").write_text(content)
+    gateway = again()
+    assert gateway.admin("GET", "/readyz").status == 200 and stage(gateway)["stage"] == "rest"
+    assert (folder / "turnout.state.broken").read_text() == content
+    assert "turnout.state.broken" in gateway.log()
+    assert gateway.metric("turnout_state_errors_total", operation="read") == 1
+    put(gateway, {"stage": "rpc"})
+    written(gateway, GET)
+
+
+def test_a_file_that_cannot_be_written_stops_nothing(again):
+    """A folder in its place, as a full or read-only disk would be; when it is gone, the changes are written."""
+    gateway = again()
+    (gateway.folder / "turnout.state.new").mkdir()
+    put(gateway, {"stage": "rpc"})
+    wait_until(lambda: gateway.metric("turnout_state_errors_total", operation="write") >= 1, what="the error")
+    wait_until(lambda: "cannot be written" in gateway.log(), what="the reason in the log")
+    assert gateway.admin("GET", "/readyz").status == 200
+    assert gateway.fetch("GET", "/v1/books/b1").status == 200 and stage(gateway)["stage"] == "rpc"
+    (gateway.folder / "turnout.state.new").rmdir()
+    written(gateway, GET)
+
+
+def test_a_full_disk(again, tmp_path):
+    target = "/dev/full"
+    if not os.path.exists(target):
+        pytest.skip("no /dev/full here")
+    gateway = again()
+    os.symlink(target, gateway.folder / "turnout.state.new")
+    put(gateway, {"stage": "rpc"})
+    wait_until(lambda: gateway.metric("turnout_state_errors_total", operation="write") >= 1, what="the error")
+    assert stage(gateway)["stage"] == "rpc" and gateway.admin("GET", "/readyz").status == 200
