@@ -21,7 +21,8 @@ final class DemoBugs: Sendable {
     case .getEpisode:
       guard var members = answer.members else { return answer }
       for index in members.indices where members[index].name == "views" {
-        members[index].value = members[index].value.number.map { .integer(UInt16(truncatingIfNeeded: Int($0))) } ?? .null
+        members[index].value =
+          members[index].value.number.map { .integer(UInt16(truncatingIfNeeded: Int($0))) } ?? .null
       }
       return .object(members)
     default: return answer
