@@ -110,6 +110,7 @@ let package = Package(
     parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
     parser("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     parser("RPC", ["Bytes", "HTTPModel"]),
+    library("Tracing", ["Bytes", "RPC"]),
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
     library("Configuration", ["Diagnostics", "CYAML"]),
     library("JSONValues", ["Bytes", "RPC"]),
@@ -133,7 +134,7 @@ let package = Package(
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
-        "EventLoops", "TransportSecurity", "Redis", "ProxyProtocol",
+        "EventLoops", "TransportSecurity", "Redis", "ProxyProtocol", "Tracing",
       ]),
     .executableTarget(
       name: "turnout",
@@ -172,6 +173,7 @@ let package = Package(
     .testTarget(
       name: "ConformanceTests", dependencies: ["ConformanceTestee", "Bytes", "ProtobufSchema", "ProtoJSON"],
       path: "Tests/Conformance/Tests", swiftSettings: rules),
+    tests("Tracing", ["Bytes"]),
     support("RPC", ["Bytes", "HTTPModel", "RPC", "REST"]),
     tests("RPC", ["Bytes", "HTTPModel", "RPCTestSupport"]),
     tests(

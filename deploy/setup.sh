@@ -2,8 +2,8 @@
 # Brings a Debian 12 machine with a Swift toolchain to where Turnout builds; only what is missing is installed.
 #
 #   ./deploy/setup.sh            what the build needs
-#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, promtool, Redis, Chromium, a Python environment in
-#                                .venv-tests
+#   ./deploy/setup.sh --tests    and what the tests need: curl, h2load, HAProxy, nginx, promtool, Redis, Chromium, a
+#                                Python environment in .venv-tests
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -27,7 +27,7 @@ for argument in "$@"; do
   esac
 done
 if $with_tests; then
-  packages+=(chromium curl nghttp2-client openssl prometheus python3 python3-venv redis-server)
+  packages+=(chromium curl haproxy nginx nghttp2-client openssl prometheus python3 python3-venv redis-server)
 fi
 
 as_root() {
@@ -50,7 +50,7 @@ apt() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"
 }
 
-# Debian starts a service when its package comes; of prometheus only promtool is wanted, and the tests start Redis.
+# Debian starts a service when its package comes; only the programs are wanted.
 policy=/usr/sbin/policy-rc.d
 made_policy=false
 forbid_services() {
@@ -71,7 +71,7 @@ install_packages() {
     return
   fi
   command -v apt-get >/dev/null || fail "apt-get is not here; install the counterparts of: ${missing[*]}"
-  for package in prometheus redis-server; do
+  for package in haproxy nginx prometheus redis-server; do
     if ! is_installed "$package"; then started+=("$package"); fi
   done
   say "installing ${missing[*]}"

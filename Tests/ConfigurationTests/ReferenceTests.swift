@@ -93,11 +93,20 @@ import Testing
         #expect(limit.limits.allSatisfy { $0.maximumKeys == defaults.maximumKeys })
         let whole = RateLimitConfiguration(limits: limit.limits)
         #expect((limit.dryRun, limit.fields) == (whole.dryRun, whole.fields))
+      case .tracing(let tracing):
+        let defaults = TracingConfiguration()
+        #expect((tracing.sample, tracing.parentBased) == (defaults.sample, defaults.parentBased))
+        #expect(tracing.serviceName == defaults.serviceName)
+        let exporter = try #require(tracing.exporter)
+        let plain = TracingConfiguration.Exporter(endpoint: exporter.endpoint)
+        #expect((exporter.encoding, exporter.timeout) == (plain.encoding, plain.timeout))
+        #expect((exporter.interval, exporter.queue) == (plain.interval, plain.queue))
       case .concurrency(let concurrency): #expect(concurrency.key == .client)
       case .cors(let cors):
         let defaults = CORSConfiguration()
         #expect((cors.methods, cors.headers) == (defaults.methods, defaults.headers))
         #expect((cors.credentials, cors.maxAge) == (defaults.credentials, defaults.maxAge))
+        #expect((cors.preset, cors.privateNetwork) == (defaults.preset, defaults.privateNetwork))
       }
     }
     guard case .rateLimit(let own)? = service.interceptors.first else { throw Missing() }

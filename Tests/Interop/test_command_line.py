@@ -49,7 +49,7 @@ def test_check_names_all_faults_at_once(tmp_path):
     lines = result.stderr.strip().splitlines()
     assert all(re.match(r".*faulty\.yaml:\d+:\d+: (error|warning): .+", line) for line in lines), result.stderr
     found = {int(re.search(r"faulty\.yaml:(\d+):", line)[1]): line for line in lines}
-    for line, words in {2: "address", 4: "rest", 5: "http", 13: "shadow", 14: "MiB", 15: "nobody"}.items():
+    for line, words in {2: "address", 4: "rest", 5: "http", 13: "canary", 14: "MiB", 15: "nobody"}.items():
         assert line in found, f"line {line}: {FAULTY.splitlines()[line - 1]}\n{result.stderr}"
         assert words in found[line]
 

@@ -5,7 +5,6 @@ import gzip
 import json
 
 import grpc
-import pyqwest
 import pytest
 from connectrpc.code import Code
 from connectrpc.compat import google_protobuf_binary_codec
@@ -228,7 +227,9 @@ def test_bounds(start, configuration, rest, rpc):
     wait_until(lambda: outcomes(busy).get("match") == 1, what="a match")
 
 
-def test_a_gRPC_service_as_the_new_side(start, configuration, schema, rest, pb):
+@pytest.fixture
+def grpc_service(pb):
+    """The address of a gRPC service with one method."""
     def get_book(request, context):
         if request.id == "none":
             context.abort(grpc.StatusCode.NOT_FOUND, "no such book")
@@ -240,18 +241,62 @@ def test_a_gRPC_service_as_the_new_side(start, configuration, schema, rest, pb):
     server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, {"GetBook": handler})])
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    try:
-        setup = configuration(stage="shadow")
-        setup["upstreams"]["content"] = {"protocol": "grpc", "endpoints": [f"http://127.0.0.1:{port}"]}
-        gateway = start(setup)
-        rest.answers(Reply.json({"id": "b1", "title": "The book b1", "pages": 9007199254740993}))
-        gateway.fetch("GET", "/v1/books/b1")
-        assert outcome(gateway) == "match"
-        rest.answers(Reply.json({"code": 5, "message": "no such book"}, 404))
-        gateway.fetch("GET", "/v1/books/none")
-        assert outcome(gateway, {"match": 1}) == "match"
-    finally:
-        server.stop(None)
+    yield f"http://127.0.0.1:{port}"
+    server.stop(None)
+
+
+def test_a_gRPC_service_as_the_new_side(start, configuration, rest, pb, schema, grpc_service):
+    setup = configuration(stage="shadow", service={"shadow": {"back": True}})
+    setup["upstreams"]["content"] = {"protocol": "grpc", "endpoints": [grpc_service]}
+    gateway = start(setup)
+    rest.answers(Reply.json({"id": "b1", "title": "The book b1", "pages": 9007199254740993}))
+    gateway.fetch("GET", "/v1/books/b1")
+    assert outcome(gateway) == "match"
+    rest.answers(Reply.json({"code": 5, "message": "no such book"}, 404))
+    gateway.fetch("GET", "/v1/books/none")
+    assert outcome(gateway, {"match": 1}) == "match"
+    # What passes through as it is, trailers and all, is compared too.
+    gateway.set_stage(f"{SERVICE}/GetBook", "rpc")
+    rest.answers(Reply.json({"id": "b1", "title": "The book b1", "pages": "5"}))
+    by_grpc(gateway, pb, schema)
+    assert outcome(gateway, {"match": 2}) == "mismatch" and differences(gateway) == ["changed pages"]
+    rest.answers(Reply.json({"code": 5, "message": "no such book"}, 404))
+    with grpc.insecure_channel("%s:%d" % gateway.address) as channel:
+        get = channel.unary_unary(
+            f"/{SERVICE}/GetBook", request_serializer=pb.GetBookRequest.SerializeToString,
+            response_deserializer=pb.Book.FromString)
+        with pytest.raises(grpc.RpcError) as error:
+            get(pb.GetBookRequest(id="none"), timeout=20)
+        assert error.value.code() == grpc.StatusCode.NOT_FOUND
+    assert outcome(gateway, {"match": 2, "mismatch": 1}) == "match"
+
+
+def test_what_cannot_be_compared(shadowed, rest, rpc):
+    gateway = shadowed()
+    assert gateway.fetch("HEAD", "/v1/books/b1").status == 200
+    assert outcome(gateway) == "skipped"
+    rest.answers(Reply(304))
+    assert gateway.fetch("GET", "/v1/books/b1", [("If-None-Match", '"x"')]).status == 304
+    wait_until(lambda: outcomes(gateway) == {"skipped": 2}, what="two skipped copies")
+    rest.answers(Reply(206, [("Content-Type", "application/json"), ("Content-Range", "bytes 0-1/9")], b"{}"))
+    assert gateway.fetch("GET", "/v1/books/b1", [("Range", "bytes=0-1")]).status == 206
+    wait_until(lambda: outcomes(gateway) == {"skipped": 3}, what="three skipped copies")
+    assert route(gateway)["shadow"]["skipped"] == {"not_comparable": 3}
+    rest.answers(Reply(raw=b""))
+    assert gateway.fetch("GET", "/v1/books/b1").status == 502
+    wait_until(lambda: outcomes(gateway) == {"skipped": 4}, what="four skipped copies")
+    assert route(gateway)["shadow"]["skipped"] == {"not_comparable": 3, "unanswered": 1}
+    # Nothing is held any more.
+    assert gateway.metric("turnout_buffered_bytes") == 0
+
+
+def test_copies_stay_within_the_budget_of_all_buffers(start, configuration, rest, rpc):
+    gateway = start(configuration(stage="shadow", limits={"buffers": "64B", "message": "32B"}))
+    for _ in range(3):
+        assert gateway.fetch("GET", "/v1/books/b1").json() == book("b1")
+    wait_until(lambda: outcomes(gateway) == {"skipped": 3}, what="three skipped copies")
+    assert route(gateway)["shadow"]["skipped"] == {"buffers": 3}
+    assert gateway.metric("turnout_buffered_bytes") == 0
 
 
 @pytest.mark.parametrize("shadow, error", [

@@ -12,6 +12,7 @@ import Testing
     let asked = Mutex<[String]>([])
     var isReady: Bool { true }
     func metrics() -> [UInt8] { [] }
+    func upstreams() -> [UInt8] { [] }
     func routes() -> [UInt8] { [] }
     func reload() -> ReloadOutcome { .ok(warnings: []) }
 

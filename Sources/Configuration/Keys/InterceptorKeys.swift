@@ -5,7 +5,7 @@ extension Sections {
     "an interceptor",
     hints: Dictionary(
       uniqueKeysWithValues: [
-        "retry", "tracing", "basic_auth", "circuit_breaker", "cache",
+        "retry", "basic_auth", "circuit_breaker", "cache",
         "ip_filter",
       ].map { name in
         (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
@@ -35,6 +35,7 @@ enum InterceptorKey: String, SectionKey {
   case apiKey = "api_key"
   case rateLimit = "rate_limit"
   case concurrency
+  case tracing
   case cors
   case jwt
   case externalAuth = "external_auth"
@@ -77,6 +78,7 @@ enum ConcurrencyKey: String, SectionKey {
 }
 
 enum CORSKey: String, SectionKey {
-  case origins, methods, headers, expose, credentials
+  case preset, origins, methods, headers, expose, credentials
+  case privateNetwork = "private_network"
   case maxAge = "max_age"
 }

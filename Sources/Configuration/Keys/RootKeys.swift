@@ -9,8 +9,6 @@ enum Sections {
     "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")])
   static let callers = Section<CallersKey>("the callers")
   static let schemaSource = Section<SchemaKey>("a schema source")
-  static let upstream = Section<UpstreamKey>("an upstream")
-  static let upstreamTLS = Section<UpstreamTLSKey>("the TLS of an upstream")
   static let limits = Section<LimitsKey>("the limits")
   static let timeouts = Section<TimeoutsKey>("the timeouts")
 
@@ -18,21 +16,25 @@ enum Sections {
   package static var all: [KnownSection] {
     [
       root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, callers.known,
-      schemaSource.known, upstream.known, upstreamTLS.known, credentials.known, staticCredentials.known,
+      schemaSource.known, upstream.known, upstreamTLS.known, endpoint.known, balance.known, healthCheck.known,
+      outlierEjection.known, retries.known, backoff.known, upstreamLimits.known, credentials.known,
+      staticCredentials.known,
       fileCredentials.known, oauth2.known, service.known,
       method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
-      keySet.known, externalAuth.known, clientCertificate.known, routeLimits.known, limits.known, timeouts.known,
-      redis.known, redisTLS.known, state.known, audit.known,
+      keySet.known, externalAuth.known, tracing.known, traceExporter.known, otlp.known, clientCertificate.known,
+      routeLimits.known, compression.known, limits.known, timeouts.known, redis.known, redisTLS.known, state.known,
+      audit.known,
     ]
   }
 }
 
 enum RootKey: String, SectionKey {
   case listeners, admin, probes, include, schema, upstreams, services, interceptors, limits, timeouts, fallback
-  case workers, drain, via, log, redis, state, audit, callers
+  case workers, drain, via, log, redis, state, audit, callers, zone
+  case nameServers = "name_servers"
 }
 
 enum ListenerKey: String, SectionKey {
@@ -69,18 +71,6 @@ enum SchemaKey: String, SectionKey {
   case protos
   case importPaths = "import_paths"
   case serviceConfig = "service_config"
-}
-
-enum UpstreamKey: String, SectionKey {
-  case `protocol`, codec, endpoints, http, headers, tls, credentials
-  case connectTimeout = "connect_timeout"
-  case maxIdleConnections = "max_idle_connections"
-  case maxConnections = "max_connections"
-}
-
-enum UpstreamTLSKey: String, SectionKey {
-  case ca, certificate, key
-  case serverName = "server_name"
 }
 
 enum LimitsKey: String, SectionKey {

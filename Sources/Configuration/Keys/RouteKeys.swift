@@ -12,13 +12,14 @@ extension Sections {
   static let json = Section<JSONKey>("the JSON settings")
   static let query = Section<QueryKey>("the query settings")
   static let errors = Section<ErrorsKey>("the error settings")
+  static let compression = Section<CompressionKey>("the compression")
   static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>("the shadow settings")
 }
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, canary, override, limits, `guard`, ramp
+  case stream, canary, override, limits, `guard`, ramp, retries
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
@@ -46,6 +47,12 @@ enum JSONKey: String, SectionKey {
 
 enum QueryKey: String, SectionKey {
   case unknown, ignore
+}
+
+enum CompressionKey: String, SectionKey {
+  case types, algorithms
+  case minSize = "min_size"
+  case passThrough = "pass_through"
 }
 
 enum RouteLimitsKey: String, SectionKey {

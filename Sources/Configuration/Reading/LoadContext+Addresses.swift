@@ -30,9 +30,10 @@ extension LoadContext {
     return plain
   }
 
-  /// `http://host:port` or `https://host:port`.
+  /// `http://host:port`, `https://host:port`, or `unix:/path` for a socket of this machine.
   func endpoint(_ node: Node) -> EndpointConfiguration? {
     guard let text = name(node, "an endpoint") else { return nil }
+    if text.value.hasPrefix("unix:") { return unixSocket(text) }
     do throws(QuantityFault) {
       var endpoint = try EndpointURL.parse(text.value, at: node.position)
       endpoint.isSecret = text.isSecret
@@ -44,6 +45,25 @@ extension LoadContext {
       self.error(node.position, "\(shown) \(error.what)", cure: isPlain ? error.plainCure : error.cure)
       return nil
     }
+  }
+
+  /// Longer paths do not fit into the kernel's form of an address (unix(7)).
+  private static let longestSocketPath = 107
+
+  private func unixSocket(_ text: Text) -> EndpointConfiguration? {
+    let path = String(text.value.dropFirst("unix:".count))
+    guard path.hasPrefix("/"), path.utf8.count <= Self.longestSocketPath, !path.utf8.contains(0) else {
+      error(
+        text.position, "\(text.shown) is no socket of this machine",
+        cure: "write `unix:` and an absolute path of at most \(Self.longestSocketPath) bytes, "
+          + "as in `unix:/run/content.sock`")
+      return nil
+    }
+    // What curl and others say over such a socket.
+    var endpoint = EndpointConfiguration(host: path, port: 0, authority: "localhost", position: text.position)
+    endpoint.target = .unixSocket
+    endpoint.isSecret = text.isSecret
+    return endpoint
   }
 
   /// An authority that a service answers for: `api.example.com`, `*.example.com`, either with a port.

@@ -15,6 +15,8 @@ extension RootReader {
     }
     if nodes.isEmpty { context.error(list.position, "no origin is given, so no browser could call", cure: cure) }
     result.allowsAnyOrigin = any != nil
+    context.read(map[.preset], into: &result.preset) { context.word($0, "a preset") }
+    context.read(map[.privateNetwork], into: &result.privateNetwork) { context.boolean($0) }
     context.read(map[.credentials], into: &result.credentials) { context.boolean($0) }
     context.read(map[.methods], into: &result.methods) { methods($0) }
     context.read(map[.headers], into: &result.headers) { names($0, result.credentials) }
@@ -53,37 +55,5 @@ extension RootReader {
       }
       return text.value
     }
-  }
-
-  /// An origin in the form that browsers send (RFC 6454 section 6.2), so that texts can be compared.
-  private func origin(_ text: Text) -> String? {
-    func fault(_ what: String, _ cure: String) -> String? {
-      context.error(text.position, "\(text.shown) \(what)", cure: cure)
-      return nil
-    }
-    let form = "write it as `https://app.example.com`, with a port if it has one"
-    if text.value == "null" {
-      return fault("is the origin of sandboxed pages, whoever made them", "name real origins")
-    }
-    if text.value.contains("*") {
-      return fault("is a pattern; origins are compared whole", "name each origin, or `*` for all")
-    }
-    guard let colon = text.value.firstIndex(of: ":"), text.value[colon...].hasPrefix("://") else {
-      return fault("is not an origin", form)
-    }
-    let scheme = text.value[..<colon].lowercased()
-    let rest = String(text.value[colon...].dropFirst(3))
-    guard HeaderName.isToken(scheme), !rest.isEmpty else { return fault("is not an origin", form) }
-    if rest.contains(where: { "/?#".contains($0) }) {
-      return fault("has more than scheme, host and port", "leave out what follows, a `/` too")
-    }
-    let (host, portText, isBracketed) = IPAddress.split(rest)
-    let literal =
-      isBracketed ? IPAddress.ipv6(host).map { "[\($0)]" } : IPAddress.ipv4(host) ?? IPAddress.hostName(host)
-    guard let literal else { return fault("has no valid host", form) }
-    guard let portText else { return "\(scheme)://\(literal)" }
-    guard let port = IPAddress.port(portText), port > 0 else { return fault("has no valid port", form) }
-    let own: UInt16? = ["http": 80, "https": 443][scheme]
-    return port == own ? "\(scheme)://\(literal)" : "\(scheme)://\(literal):\(port)"
   }
 }

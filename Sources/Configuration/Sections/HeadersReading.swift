@@ -40,6 +40,14 @@ extension RootReader {
   /// What is sent in these opens doors.
   private static let secretHeaders: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
+  /// One field of a mapping of values by name.
+  func headerField(_ entry: Node.Entry) -> HeaderChangesConfiguration.Field? {
+    guard let name = headerName(entry.key, at: entry.keyPosition, shown: quoted(entry.key)),
+      let value = headerValue(entry.value)
+    else { return nil }
+    return .init(name: name, value: value)
+  }
+
   func headerChanges(_ node: Node) -> HeaderChangesConfiguration {
     var result = HeaderChangesConfiguration()
     guard let map = MappingReader(node, Sections.headerChanges, context) else { return result }

@@ -26,7 +26,7 @@ extension RootReader {
 
   private static func isOnlyOnce(_ key: InterceptorKey) -> Bool {
     switch key {
-    case .accessLog, .requestID, .cors: true
+    case .accessLog, .requestID, .cors, .tracing: true
     case .headers, .apiKey, .rateLimit, .concurrency, .jwt, .externalAuth, .clientCertificate: false
     }
   }
@@ -56,6 +56,7 @@ extension RootReader {
     case .apiKey: apiKey(node).map { .apiKey($0) }
     case .rateLimit: rateLimit(node).map { .rateLimit($0) }
     case .concurrency: concurrency(node).map { .concurrency($0) }
+    case .tracing: tracing(node).map { .tracing($0) }
     case .cors: cors(node).map { .cors($0) }
     case .jwt: jwt(node).map { .jwt($0) }
     case .clientCertificate: clientCertificate(node).map { .clientCertificate($0) }
@@ -79,7 +80,7 @@ extension RootReader {
       case .apiKey: follows = "api_key"
       case .externalAuth: follows = "external_auth"
       case .jwt(let jwt): if !jwt.isOptional { follows = "jwt" }
-      case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .clientCertificate: continue
+      case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .tracing, .clientCertificate: continue
       }
     }
     if let follows {

@@ -20,6 +20,8 @@ struct RootReader {
     if let node = map[.schema] { readSchema(node) }
     if let node = map[.redis] { readRedis(node) }
     readState(map)
+    context.read(map[.zone], into: &configuration.zone) { context.name($0, "a zone")?.value }
+    if let node = map[.nameServers] { configuration.nameServers = nameServers(node) }
     if let node = map[.upstreams] { readUpstreams(node) }
     // Before the services: theirs come after these, which matters to the checks.
     if let node = map[.interceptors] { configuration.interceptors = interceptors(node, after: []) }
@@ -45,6 +47,15 @@ struct RootReader {
   /// A name of an upstream, not yet looked up.
   func reference(_ node: Node) -> Reference? {
     context.name(node, "the name of an upstream").map { Reference(name: $0.value, position: $0.position) }
+  }
+
+  private func nameServers(_ node: Node) -> [SocketAddressConfiguration] {
+    let elements = context.list(node, "name servers") ?? []
+    let addresses = elements.compactMap { context.socketAddress($0) }
+    for address in addresses where address.port == 0 {
+      context.error(address.position, "a name server has no port", cure: "write it as `10.0.0.53:53`")
+    }
+    return addresses
   }
 
   private mutating func readListeners(_ map: MappingReader<RootKey>) {

@@ -89,7 +89,8 @@ extension RootReader {
     context.read(map[.envelope], into: &settings.envelope) { context.name($0, "a member's name")?.value }
     context.read(map[.timeout], into: &settings.timeout) { context.duration($0, zeroAllowed: true) }
     context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
-    context.read(map[.compression], into: &settings.compression) { context.boolean($0) }
+    if let node = map[.compression] { apply(compression: node, to: &settings.compression) }
+    context.read(map[.retries], into: &settings.retries) { retries($0) }
     context.read(map[.isPublic], into: &settings.isPublic) { context.boolean($0) }
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }

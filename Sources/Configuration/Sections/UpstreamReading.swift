@@ -37,6 +37,7 @@ extension RootReader {
     context.read(map[.connectTimeout], into: &result.connectTimeout) { context.duration($0) }
     context.read(map[.maxIdleConnections], into: &result.maxIdleConnections) { context.integer($0, 0...100_000) }
     context.read(map[.maxConnections], into: &result.maxConnections) { context.integer($0, 1...100_000) }
+    read(map, into: &result)
     if let node = map[.headers] { result.headers = headerChanges(node) }
     context.read(map[.credentials], into: &result.credentials) { credentials($0) }
     if let node = map[.tls] {
@@ -48,25 +49,5 @@ extension RootReader {
       }
     }
     return kind == nil ? nil : result
-  }
-
-  private func endpoints(_ node: Node) -> [EndpointConfiguration]? {
-    guard let elements = context.list(node, "endpoints") else { return nil }
-    if elements.isEmpty {
-      context.error(node.position, "no endpoint is given", cure: "write `endpoints: [\"http://host:port\"]`")
-    }
-    var result: [EndpointConfiguration] = []
-    var known: [EndpointConfiguration: EndpointConfiguration] = [:]
-    for element in elements {
-      guard let endpoint = context.endpoint(element) else { continue }
-      if let first = known[endpoint] {
-        let what = endpoint.isSecret || first.isSecret ? "this endpoint" : endpoint.authority
-        context.report(.givenTwice(what, at: endpoint.position, first: first.position))
-      } else {
-        known[endpoint] = endpoint
-        result.append(endpoint)
-      }
-    }
-    return result
   }
 }

@@ -39,6 +39,10 @@ package struct GatewayConfiguration: Sendable {
   /// `text` or `json`: the form of all logs but the access log, on stderr (Default: text).
   package var log = LogFormat.text
   package var callers = CallersConfiguration()
+  /// Where this gateway runs: endpoints of the same zone are preferred; empty: all are equal.
+  package var zone = ""
+  /// Where names are asked for; empty: the machine's own.
+  package var nameServers: [SocketAddressConfiguration] = []
   /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
   package var watchedFiles: [String] = []
   /// Every text that came from `${env:}` or `${file:}`, and the admin token: never shown, whatever it became part of.

@@ -3,7 +3,7 @@ extension InterceptorConfiguration {
   package var isAuthentication: Bool {
     switch self {
     case .apiKey, .jwt, .externalAuth, .clientCertificate: true
-    case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .cors: false
+    case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .tracing, .cors: false
     }
   }
 
@@ -15,7 +15,7 @@ extension InterceptorConfiguration {
     case .externalAuth(let check): check.upstreamHeaders.filter { $0 != "authorization" && $0 != "cookie" }
     case .clientCertificate(let check): check.forward.map(\.header)
     case .apiKey(let keys): keys.forward.map { [$0] } ?? []
-    case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .cors: []
+    case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .tracing, .cors: []
     }
   }
 }

@@ -6,6 +6,7 @@ package enum InterceptorConfiguration: Sendable, Equatable {
   case apiKey(APIKeyConfiguration)
   case rateLimit(RateLimitConfiguration)
   case concurrency(ConcurrencyConfiguration)
+  case tracing(TracingConfiguration)
   case cors(CORSConfiguration)
   case jwt(JWTConfiguration)
   case externalAuth(ExternalAuthConfiguration)
@@ -89,8 +90,18 @@ package struct APIKeyConfiguration: Sendable, Equatable {
 
 /// `cors:`
 package struct CORSConfiguration: Sendable, Equatable {
-  /// As browsers write them: scheme, host, port unless it is the scheme's own.
+  /// Which headers of protocols are allowed and shown.
+  package enum Preset: String, Sendable, CaseIterable {
+    /// Those of Connect and gRPC-Web.
+    case connect
+    case none
+  }
+
+  /// As browsers write them: scheme, host, port unless it is the scheme's own. A `*` stands for one or more characters of
+  /// a host name, in place of the port for its digits.
   package var origins: [String] = []
+  /// (Default: connect).
+  package var preset = Preset.connect
   /// Whether `*` is among the origins.
   package var allowsAnyOrigin = false
   /// Of calls that are no procedure's (Default: those of REST APIs).
@@ -101,6 +112,8 @@ package struct CORSConfiguration: Sendable, Equatable {
   package var expose: [String] = []
   /// Whether scripts may send cookies and Authorization, and see the answer (Default: false).
   package var credentials = false
+  /// Whether pages of the internet may call an address of a private network (Default: false).
+  package var privateNetwork = false
   /// How long a browser may keep the answer to a preflight (Default: 2h, the most that Chrome takes).
   package var maxAge: Duration = .seconds(7200)
 

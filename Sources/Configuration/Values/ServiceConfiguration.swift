@@ -181,8 +181,9 @@ package struct RouteSettings: Sendable {
   package var rampPosition: SourcePosition
   /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
   package var isPublic = false
-  /// Whether REST answers made by translation are compressed by the caller's Accept-Encoding (Default: on).
-  package var compression = true
+  package var compression = CompressionConfiguration()
+  /// In place of the upstream's; nil: that is right.
+  package var retries: RetryConfiguration?
 
   package init(stagePosition: SourcePosition) {
     self.stagePosition = stagePosition

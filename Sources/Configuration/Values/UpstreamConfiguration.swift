@@ -46,6 +46,25 @@ package struct UpstreamConfiguration: Sendable {
   package var credentials: CredentialsConfiguration?
   /// For `https://` endpoints; nil: the machine's authorities and no certificate of our own.
   package var tls: UpstreamTLSConfiguration?
+  /// (Default: round_robin)
+  package var balance = BalanceConfiguration.roundRobin
+  /// Endpoints of this zone are preferred; empty: all are equal (Default: that of the whole gateway).
+  package var zone = ""
+  /// Parts per 10,000: with fewer endpoints that can be used, all are (Default: 10%).
+  package var panicThreshold = 1_000
+  /// Nil: endpoints are not checked.
+  package var healthCheck: HealthCheckConfiguration?
+  /// Nil: whatever an endpoint answers, it is asked again.
+  package var outlierEjection: OutlierEjectionConfiguration?
+  /// Nil: only what cannot have been acted on is sent again.
+  package var retries: RetryConfiguration?
+  package var limits = UpstreamLimitsConfiguration()
+  /// Connections that each worker opens to each endpoint before they are needed (Default: 0).
+  package var prewarm = 0
+  /// The age at which a connection gets no further requests; nil: none.
+  package var maximumConnectionAge: Duration?
+  /// Requests after which a connection gets no further ones; nil: as many as there are.
+  package var maximumRequestsPerConnection: Int?
   /// Whether it is the gateway itself; then it has no endpoints.
   package var isGateway = false
 
@@ -57,36 +76,5 @@ package struct UpstreamConfiguration: Sendable {
     self.protocol = `protocol`
     self.endpoints = endpoints
     codec = `protocol` == .rest ? .json : .proto
-  }
-}
-
-/// `http://host:port` or `https://host:port`; the port defaults to 80 or 443.
-package struct EndpointConfiguration: Sendable, Hashable {
-  /// A name, an IPv4 literal, or an IPv6 literal without brackets.
-  package var host: String
-  package var port: UInt16
-  /// Whether it is spoken to by TLS.
-  package var isSecure: Bool
-  /// As it goes into the Host field: with the port unless it is the scheme's own, IPv6 in brackets.
-  package var authority: String
-  package var position: SourcePosition
-  /// Whether a part of it came from `${env:}` or `${file:}`, so that it is not to be shown.
-  package var isSecret = false
-
-  package init(
-    host: String, port: UInt16, isSecure: Bool = false, authority: String, position: SourcePosition
-  ) {
-    self.host = host
-    self.port = port
-    self.isSecure = isSecure
-    self.authority = authority
-    self.position = position
-  }
-
-  /// Equality without the place and the scheme: one address given twice is one endpoint.
-  package static func == (left: Self, right: Self) -> Bool { left.host == right.host && left.port == right.port }
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(host)
-    hasher.combine(port)
   }
 }

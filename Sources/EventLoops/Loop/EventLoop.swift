@@ -55,9 +55,14 @@ package final class EventLoop {
   /// Looks names up, with this loop's events and timers.
   package var resolver: Resolver {
     if let namesResolver { return namesResolver }
-    let made = Resolver(loop: self)
+    let made = Resolver(loop: self, servers: nameServers)
     namesResolver = made
     return made
+  }
+
+  /// `address:port` with commas between; nil: those of the machine. A change ends the questions that are under way.
+  package var nameServers: String? {
+    didSet { if nameServers != oldValue { namesResolver = nil } }
   }
 
   /// Appends the value of a `Date` field, 29 bytes.

@@ -22,14 +22,11 @@ package final class Resolver {
   /// The names that are being looked up, and who waits for each.
   private var queries: [String: ResolverQuery] = [:]
   private var finished: [ResolverQuery] = []
-
-  /// With the servers of /etc/resolv.conf.
-  convenience init(loop: EventLoop) {
-    self.init(loop: loop, servers: nil)
-  }
+  private var services: [ObjectIdentifier: ServiceQuery] = [:]
+  private var finishedServices: [ServiceQuery] = []
 
   /// - Parameters:
-  ///   - servers: `address:port` with commas between, instead of the machine's.
+  ///   - servers: `address:port` with commas between; nil: those of /etc/resolv.conf.
   ///   - timeout: of the first try; later ones wait longer.
   init(loop: EventLoop, servers: String?, timeout: Duration = .seconds(2), tries: Int = 3) {
     let sockets = ResolverSockets(loop: loop)
@@ -61,6 +58,7 @@ package final class Resolver {
     for query in finished + queries.values {
       query.deliver(.failure(.init(host: query.host, status: ARES_EDESTRUCTION)))
     }
+    for query in finishedServices + services.values { query.deliver(cancelled: true) }
   }
 
   /// Finds the addresses of a host. A literal, and what the hosts file knows, is answered before this returns.
@@ -98,6 +96,19 @@ package final class Resolver {
     finished.append(query)
   }
 
+  var usableChannel: ares_channel? { failure == ARES_SUCCESS ? channel : nil }
+
+  func ask(_ query: ServiceQuery, _ channel: ares_channel) {
+    services[ObjectIdentifier(query)] = query
+    query.start(on: channel)
+    settle()
+  }
+
+  func finish(_ query: ServiceQuery) {
+    guard services.removeValue(forKey: ObjectIdentifier(query)) != nil else { return }
+    finishedServices.append(query)
+  }
+
   private func process(_ readable: CInt, _ writable: CInt) {
     guard let channel else { return }
     ares_process_fd(channel, readable, writable)
@@ -107,6 +118,7 @@ package final class Resolver {
   private func settle() {
     schedule()
     while !finished.isEmpty { finished.removeFirst().deliver() }
+    while !finishedServices.isEmpty { finishedServices.removeFirst().deliver() }
   }
 
   private func schedule() {

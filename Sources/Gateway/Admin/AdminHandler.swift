@@ -23,6 +23,7 @@ package struct AdminHandler: Sendable {
     case readiness
     case metrics
     case routes
+    case upstreams
     case route(procedure: String)
     case samples(procedure: String)
     case stage(procedure: String)
@@ -31,7 +32,7 @@ package struct AdminHandler: Sendable {
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .page, .health, .readiness, .metrics, .routes, .route, .samples: [.get, .head]
+      case .page, .health, .readiness, .metrics, .routes, .route, .samples, .upstreams: [.get, .head]
       case .stage: [.put, .delete]
       case .hold: [.put]
       case .reload: [.post]
@@ -70,6 +71,7 @@ package struct AdminHandler: Sendable {
     switch path {
     case "/": return .page
     case "/routes": return .routes
+    case "/upstreams": return .upstreams
     case "/reload": return .reload
     default: return Self.resource(ofRouteAt: path)
     }
@@ -107,7 +109,7 @@ package struct AdminHandler: Sendable {
     switch resource {
     // The page shows nothing by itself.
     case .page, .health, .readiness: return nil
-    case .metrics, .routes, .route, .samples: return rules.refusalOfRead(request)
+    case .metrics, .routes, .route, .samples, .upstreams: return rules.refusalOfRead(request)
     case .stage, .hold, .reload: return rules.refusalOfChange(request)
     }
   }
@@ -121,6 +123,7 @@ package struct AdminHandler: Sendable {
       return LocalResponse(
         status: 200, fields: [("content-type", "text/plain; version=0.0.4; charset=utf-8")], body: control.metrics())
     case .routes: return .json(control.routes())
+    case .upstreams: return .json(control.upstreams())
     case .route(let procedure): return answer(control.route(procedure))
     case .samples(let procedure): return answer(control.samples(procedure))
     case .stage(let procedure): return changeStage(of: procedure, request)

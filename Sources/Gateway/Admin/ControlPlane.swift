@@ -8,6 +8,8 @@ package protocol ControlPlane: AnyObject, Sendable {
   var isReady: Bool { get }
   /// The route table as JSON.
   func routes() -> [UInt8]
+  /// The upstreams and how their endpoints do, as JSON.
+  func upstreams() -> [UInt8]
   /// One route as it stands in ``routes()``.
   ///
   /// - Parameter procedure: `pkg.Service/Method`, without a leading slash. So for those below.

@@ -6,8 +6,6 @@ import RPC
 
 /// Content codings of the two sides.
 extension Call {
-  /// Answers smaller than this are not worth compressing.
-  private static let compressionMinimum = 1024
   static let supported = "gzip, br, zstd, identity"
 
   /// The coding of the request body.
@@ -107,39 +105,4 @@ extension Call {
     }
     try claim(output.count - before)
   }
-
-  /// Compresses an answer of our own making by what the caller accepts.
-  ///
-  /// - Parameter coding: what the upstream has compressed the body with; then nothing is left to do.
-  func compress(_ answer: Answer, alreadyAs coding: ContentCoding = .identity) {
-    guard coding == .identity else {
-      answer.fields.vary(by: "Accept-Encoding")
-      answer.fields.append(.contentEncoding, coding.rawValue)
-      return
-    }
-    guard answer.body.count >= Self.compressionMinimum else { return }
-    answer.fields.vary(by: "Accept-Encoding")
-    var accepted: [String] = []
-    for index in head.fields.indices {
-      let entry = head.fields.entry(at: index)
-      if entry.name == .acceptEncoding, !entry.isRemoved { accepted.append(head.fields.text(at: index)) }
-    }
-    guard !accepted.isEmpty, let coding = AcceptEncoding.choose(accepted, from: [.gzip, .br, .zstd, .identity]),
-      coding != .identity
-    else { return }
-    var small = ByteBuffer()
-    do throws(CompressionError) {
-      try answer.body.withSpan { (body) throws(CompressionError) in
-        try Compressor.compress(body, as: coding, into: &small)
-      }
-    } catch {
-      // The answer as it is serves the caller as well.
-      worker.log(.warning, "an answer could not be compressed: \(error)")
-      return
-    }
-    guard small.count < answer.body.count else { return }
-    swap(&answer.body, &small)
-    answer.fields.append(.contentEncoding, coding.rawValue)
-  }
-
 }

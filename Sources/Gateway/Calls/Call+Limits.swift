@@ -35,9 +35,11 @@ extension Call {
     return false
   }
 
-  /// Whether the answer's body that has come so far may pass; else the call has ended.
-  func checkPassingReply() -> Bool {
-    guard let limit = routeLimits?.response, sentBytes > limit, !isStreamingRoute else { return true }
+  /// Whether so many more bytes of the answer's body may pass; else the call has ended.
+  func checkPassingReply(more count: Int) -> Bool {
+    guard let limit = routeLimits?.response, !isStreamingRoute else { return true }
+    passedBytes += count
+    guard passedBytes > limit else { return true }
     failTooLarge("over limits.response")
     return false
   }

@@ -33,9 +33,10 @@ extension Call: AttemptOwner {
     PassThrough.prepareReply(head, for: self)
     tap?.begin(head)
     if tap == nil { outcome = PassThrough.outcome(ofStatus: head.status) }
+    let framing = compressPassing(head, attempt.declaredFraming)
     leaveWithReply(head.fields)
     sentHead = true
-    client?.sendHead(status: head.status, fields: head.fields, framing: attempt.declaredFraming, endsCall: false)
+    client?.sendHead(status: head.status, fields: head.fields, framing: framing, endsCall: false)
   }
 
   private func openTunnel(_ head: ResponseHead) {
@@ -54,11 +55,10 @@ extension Call: AttemptOwner {
     switch state {
     case .passing where download != nil: passRaw(&buffer, count, attempt)
     case .passing:
-      sentBytes += count
-      guard checkPassingReply() else { return buffer.consume(count) }
+      guard checkPassingReply(more: count) else { return buffer.consume(count) }
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
       shadow?.answerReceived(buffer, count)
-      client?.sendBody(&buffer, count)
+      sendPassing(&buffer, count)
       if client?.isCongested == true { attempt.pauseReading() }
     case .relaying: relay?.replied(&buffer, count)
     case .asked:
@@ -81,7 +81,8 @@ extension Call: AttemptOwner {
   }
 
   func pipe(for attempt: Attempt) -> SplicePipe? {
-    guard state == .passing, sentHead, tap?.watchesBody != true, download == nil, shadow?.isTapping != true
+    guard state == .passing, sentHead, tap?.watchesBody != true, download == nil, passingCompressor == nil,
+      shadow?.isTapping != true
     else { return nil }
     return client?.pipeForBody()
   }
@@ -96,6 +97,7 @@ extension Call: AttemptOwner {
     switch state {
     case .passing:
       if let download { return endRawDownload(download) }
+      guard endPassing() else { return }
       if let tap { outcome = tap.outcome(trailers) }
       shadow?.answerEnded(trailers)
       client?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)

@@ -107,7 +107,9 @@ extension Call {
     }
     let pool = plans.pool(upstream)
     upstreamName = pool.configuration.name
-    let attempt = Attempt(pool: pool, request: request, owner: self)
+    let attempt = Attempt(
+      pool: pool, request: request, owner: self, retries: route?.plan.retries ?? pool.retries, deadline: deadline,
+      key: pool.key(of: self))
     self.attempt = attempt
     attemptStartedAt = worker.loop.now
     attempt.start()

@@ -80,6 +80,8 @@ final class Call {
   /// The codec that the caller reads: that of its request.
   var replyCodec = MessageCodec.proto
   var tap: ReplyTap?
+  /// Of an answer that passes and is compressed on its way.
+  var passingCompressor: PassingCompressor?
 
   // Raw bodies on their way through.
   /// Whether the request's body follows the beginning of its message.
@@ -112,7 +114,12 @@ final class Call {
   var receivedBytes = 0
   var sentBytes = 0
 
+  /// Nil: nobody traces it.
+  var trace: CallTrace?
+
   // What limits keep of it.
+  /// Bytes of an answer that passes, as its upstream sent them; counted where there is a limit.
+  var passedBytes = 0
   /// What tells the caller that `api_key` let through from others: its owner, or the key itself, which is never shown.
   var apiKey: [UInt8]?
   /// For the answer of a limit that tells how it stands.

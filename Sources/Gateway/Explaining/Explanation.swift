@@ -152,7 +152,7 @@ enum Explanation {
     _ request: UpstreamRequest, _ upstream: UpstreamConfiguration, _ call: Call, passes: Bool,
     _ report: inout ExplanationText
   ) {
-    let endpoints = upstream.endpoints.map { "\($0.isSecure ? "https" : "http")://\($0.authority)" }
+    let endpoints = upstream.endpoints.map(\.text)
     let place = upstream.isGateway ? ", the gateway itself" : " at \(endpoints.joined(separator: ", "))"
     report.line("upstream", "\(upstream.name) (\(upstream.protocol.rawValue))\(place)")
     report.line("sent", "\(request.method.name) \(request.target.withSpan { String(repairing: $0) })")

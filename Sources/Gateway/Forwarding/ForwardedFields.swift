@@ -54,7 +54,7 @@ enum ForwardedFields {
       fields.append(.xForwardedFor, origin.text.span)
       fields.append(.xForwardedProto, scheme(origin.plan))
       appendHost(head)
-      fields.append(.xForwardedPort, decimal: Int(origin.port))
+      fields.append(.xForwardedPort, origin.portText.span)
     }
     if origin.plan.forwarded != .x {
       worker.scratch.removeAll()
@@ -81,7 +81,7 @@ enum ForwardedFields {
       if !keeps(.xForwardedHost, fields, isAuthority) { appendHost(head) }
       // Ours would not go with a scheme of theirs.
       if !keeps(.xForwardedPort, fields, isNumber), !hasScheme {
-        fields.append(.xForwardedPort, decimal: Int(origin.port))
+        fields.append(.xForwardedPort, origin.portText.span)
       }
     } else {
       remove(extended, from: fields)

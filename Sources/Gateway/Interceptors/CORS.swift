@@ -15,21 +15,28 @@ struct CORS: Interceptor {
   private static let protocolExposed = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"]
 
   private let origins: [[UInt8]]
+  private let patterns: [OriginPattern]
   private let allowsAny: Bool
   private let credentials: Bool
   private let methods: String
   private let headers: String
+  /// Empty: none.
   private let exposed: String
   private let maximumAge: String
+  private let allowsPrivateNetwork: Bool
 
   init(_ configuration: CORSConfiguration) {
-    origins = configuration.origins.map { Array($0.utf8) }
+    origins = configuration.origins.filter { !$0.contains("*") }.map { Array($0.utf8) }
+    patterns = configuration.origins.filter { $0.contains("*") }.map { OriginPattern($0) }
+    allowsPrivateNetwork = configuration.privateNetwork
+    let isConnect = configuration.preset == .connect
     allowsAny = configuration.allowsAnyOrigin
     credentials = configuration.credentials
     methods = Self.list(configuration.methods)
-    headers = Self.list(Self.protocolHeaders + configuration.headers)
+    headers = Self.list((isConnect ? Self.protocolHeaders : ["Content-Type"]) + configuration.headers)
     exposed = Self.list(
-      Self.protocolExposed + configuration.expose.flatMap { $0 == "*" ? [$0] : [$0, "Trailer-\($0)"] })
+      (isConnect ? Self.protocolExposed : [])
+        + configuration.expose.flatMap { $0 == "*" ? [$0] : [$0, "Trailer-\($0)"] })
     maximumAge = "\(configuration.maxAge.components.seconds)"
   }
 
@@ -63,7 +70,10 @@ struct CORS: Interceptor {
         fields.append("access-control-allow-methods", isProcedure ? "GET, POST" : methods)
         fields.append("access-control-allow-headers", headers)
         fields.append("access-control-max-age", maximumAge)
-      } else {
+        if allowsPrivateNetwork, Preflight.isForPrivateNetwork(call.head) {
+          fields.append("access-control-allow-private-network", "true")
+        }
+      } else if !exposed.isEmpty {
         fields.append("access-control-expose-headers", exposed)
       }
     }
@@ -74,6 +84,7 @@ struct CORS: Interceptor {
     if allowsAny { return true }
     return fields.withValue(at: index) { origin in
       for known in origins where ASCII.equal(known.span, origin) { return true }
+      for pattern in patterns where pattern.matches(origin) { return true }
       return false
     }
   }
@@ -92,6 +103,7 @@ struct CORS: Interceptor {
   private func addVary(_ fields: FieldBlock, _ isPreflight: Bool) {
     if isPreflight {
       fields.append(.vary, "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
+      if allowsPrivateNetwork { fields.append(.vary, "Access-Control-Request-Private-Network") }
     } else if !allowsAny || credentials {
       fields.append(.vary, "Origin")
     }
@@ -101,9 +113,16 @@ struct CORS: Interceptor {
 /// What a browser asks before a call that is not a simple one.
 enum Preflight {
   private static let requestMethod = Array("access-control-request-method".utf8)
+  private static let privateNetwork = Array("access-control-request-private-network".utf8)
 
   static func isOne(_ head: RequestHead) -> Bool {
     head.method == .options && head.fields.contains(.origin) && method(of: head) != nil
+  }
+
+  /// Whether the page is of a wider network than the address (Private Network Access).
+  static func isForPrivateNetwork(_ head: RequestHead) -> Bool {
+    guard let index = head.fields.firstIndex(of: privateNetwork.span) else { return false }
+    return head.fields.withValue(at: index) { ASCII.equal($0, "true") }
   }
 
   /// The method that is asked for.

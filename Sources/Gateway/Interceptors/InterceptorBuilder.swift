@@ -48,6 +48,7 @@ final class InterceptorBuilder {
         let shared = settings.shared.map { SharedLimits($0, limits: limits) }
         result.append(RateLimit(settings, limiters: limits.map(\.limiter), shared: shared))
       case .concurrency(let settings): result.append(Concurrency(settings, limiter: limiter(settings, scope)))
+      case .tracing(let settings): if let plan = plan(settings) { result.append(TraceInterceptor(plan)) }
       case .cors(let settings): result.append(CORS(settings))
       case .clientCertificate(let settings): result.append(ClientCertificates(settings))
       case .externalAuth(let settings):
@@ -80,6 +81,14 @@ final class InterceptorBuilder {
       return JWTPlan.Issuer(name: issuer.issuer, check: check, keys: source)
     }
     return issuers.count == settings.issuers.count ? JWTPlan(settings, issuers) : nil
+  }
+
+  /// Nil, and a fault, when the collector cannot be asked.
+  private func plan(_ settings: TracingConfiguration) -> TracingPlan? {
+    guard let exporter = settings.exporter else { return TracingPlan(settings, nil) }
+    let (origin, more) = InternalOrigin.make(exporter.endpoint, for: .traces)
+    diagnostics += more
+    return origin.map { TracingPlan(settings, $0) }
   }
 
   private func apiKeys(_ settings: APIKeyConfiguration) -> APIKeys? {

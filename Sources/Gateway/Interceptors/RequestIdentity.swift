@@ -1,6 +1,8 @@
+import Bytes
 import Configuration
 import HTTPModel
 import Policies
+import Tracing
 
 /// `request_id`: every call has an `x-request-id`, the caller's own if it may be kept, else one that is made here. It
 /// goes upstream, into the access log, and back to the caller, on refusals too.
@@ -18,7 +20,14 @@ struct RequestIdentity: Interceptor {
       return .proceed
     }
     fields.remove(.xRequestId)
-    fields.append(.xRequestId, call.worker.requestIDs.next().span)
+    if let trace = call.trace {
+      // One name for both.
+      call.worker.scratch.removeAll()
+      trace.context.writeTrace(into: &call.worker.scratch)
+      call.worker.scratch.withSpan { fields.append(.xRequestId, $0) }
+    } else {
+      fields.append(.xRequestId, call.worker.requestIDs.next().span)
+    }
     return .proceed
   }
 

@@ -52,10 +52,12 @@ final class InternalClient {
       known.generation = generation
       return known.pool
     }
-    let member = EndpointPool(
-      identity: identity, authority: endpoint.authority, upstream: configuration, security: origin.security,
-      worker: worker, metrics: worker.metrics.upstream(configuration.name, shard: worker.index))
-    let pool = UpstreamPool(configuration: configuration, endpoints: [member], first: 0)
+    // Of this loop alone, and none of the configuration's upstreams.
+    let state = UpstreamState(name: configuration.name, shards: worker.metrics.shards)
+    let set = EndpointSet(
+      identity: identity, configuration: endpoint, upstream: configuration, state: state, security: origin.security,
+      worker: worker)
+    let pool = UpstreamPool(configuration: configuration, state: state, sets: [set], worker: worker)
     entries[identity] = Entry(pool, generation)
     return pool
   }
@@ -64,16 +66,13 @@ final class InternalClient {
   func adopted() {
     for (identity, entry) in entries where entry.generation < generation {
       entries[identity] = nil
-      for endpoint in entry.pool.endpoints {
-        endpoint.isRetired = true
-        endpoint.closeIdle()
-      }
+      for set in entry.pool.sets { set.retire() }
     }
     generation += 1
   }
 
   func closeIdle() {
-    for entry in entries.values { for endpoint in entry.pool.endpoints { endpoint.closeIdle() } }
+    for entry in entries.values { for set in entry.pool.sets { set.closeIdle() } }
   }
 
   /// The loop has ended: whoever waits for an answer is told.

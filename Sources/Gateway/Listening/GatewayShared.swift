@@ -12,7 +12,6 @@ final class GatewayShared: Sendable {
   let rollout: RolloutWatch
   let shadows = ShadowRegistry()
   let rateLimiters = RateLimiterRegistry()
-  let concurrency = ConcurrencyRegistry()
   let accessTokens = ResourceRegistry<TokenSourceIdentity, CredentialField>()
   let keySets = ResourceRegistry<KeySourceIdentity, KeySet>()
   let callers = CallerRegistry()
@@ -21,6 +20,9 @@ final class GatewayShared: Sendable {
   let redisPresence: RedisPresence
   let rampLead = RampLead()
   let buffers = BufferBudget()
+  let upstreams: UpstreamRegistry
+  let concurrency = ConcurrencyRegistry()
+  let loops = LoopDirectory()
   /// Of all listeners, kept over reloads.
   let tickets = TicketKeys()
   /// Client connections of the whole process.
@@ -31,6 +33,7 @@ final class GatewayShared: Sendable {
     self.log = log
     redisPresence = RedisPresence(log: log)
     accessLogs = AccessLogSinks(metrics: metrics)
+    upstreams = UpstreamRegistry(shards: metrics.shards)
     rollout = RolloutWatch(stages: stages, figures: figures, metrics: metrics, log: log, lead: rampLead)
   }
 }

@@ -37,16 +37,18 @@ final class ListenerPlan: Sendable {
 struct ConnectionOrigin {
   /// The client's, or that of the proxy next to the gateway: as the socket has it, or as the PROXY protocol told it.
   let address: SocketAddress
-  /// The port that the client connected to.
-  let port: UInt16
   let plan: ListenerPlan
   /// The address as forwarded fields have it; empty when none are written.
   let text: [UInt8]
+  /// The port that the client connected to, in the same way.
+  let portText: [UInt8]
 
+  /// - Parameter port: The one that the client connected to.
   init(address: SocketAddress, port: UInt16, plan: ListenerPlan) {
     self.address = address
-    self.port = port
     self.plan = plan
-    text = plan.forwarded == .off ? [] : Array(address.host.utf8)
+    let isTold = plan.forwarded != .off
+    text = isTold ? Array(address.host.utf8) : []
+    portText = isTold ? Array("\(port)".utf8) : []
   }
 }

@@ -11,7 +11,7 @@ final class LoopSnapshot {
   let routes: [RouteState]
   /// For calls without a route.
   let unrouted: RouteCounters
-  private let pools: [UpstreamPool]
+  let pools: [UpstreamPool]
 
   init(snapshot: Snapshot, pools: [UpstreamPool]) {
     self.snapshot = snapshot

@@ -7,6 +7,7 @@ import Metrics
 import Migration
 import Policies
 import Synchronization
+import Tracing
 import TransportSecurity
 
 /// One event loop and all that lives on it: connections, upstream pools, shadows. Nothing of it is touched from
@@ -22,7 +23,7 @@ final class Worker {
   private var freeSlots: [Int] = []
   /// Clients that have connected and do not yet speak HTTP: before their PROXY header or the end of their TLS handshake.
   private var handshakes: [ObjectIdentifier: any PendingClient] = [:]
-  private var endpoints: [EndpointIdentity: EndpointPool] = [:]
+  var endpoints: [EndpointIdentity: EndpointSet] = [:]
   var shadows: [ObjectIdentifier: Shadow] = [:]
   var comparison = ComparisonWorkspace()
   var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
@@ -39,10 +40,16 @@ final class Worker {
   /// What this loop keeps for parts of its snapshot, by the part.
   private var locals: [ObjectIdentifier: (part: AnyObject, state: AnyObject)] = [:]
   private(set) var isDraining = false
+  /// Whether upstreams are looked after while nobody asks for them; not where a request is only explained.
+  var isAttending = false
+  /// On the first loop: for all of them.
+  lazy var healthChecker = HealthChecker(worker: self)
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
   var requestIDs = RequestIDSource()
+  var traceIDs = TraceIDSource()
+  var traceExporters: [TraceExporter] = []
   /// For values that are put together; nobody keeps it.
   var scratch = ByteBuffer()
   let http2 = HTTP2Workspace()
@@ -79,25 +86,27 @@ final class Worker {
   func adopt(_ snapshot: Snapshot) {
     // The pools below read their times from the new plans.
     plans = LoopSnapshot(snapshot: snapshot, pools: [])
+    let servers = snapshot.configuration.nameServers
+    loop.nameServers = servers.isEmpty ? nil : servers.map(\.text).joined(separator: ",")
     var pools: [UpstreamPool] = []
     var used: Set<EndpointIdentity> = []
     for upstream in snapshot.upstreams {
-      var members: [EndpointPool] = []
+      let state = shared.upstreams.state(upstream.name)
+      var sets: [EndpointSet] = []
       for endpoint in upstream.endpoints {
         let security = endpoint.isSecure ? snapshot.security.upstreams[upstream.name] : nil
         let identity = EndpointIdentity(
-          upstream: upstream.name, host: endpoint.host, port: endpoint.port, http: upstream.http,
-          security: security?.fingerprint ?? [])
+          upstream: upstream.name, target: endpoint.target, host: endpoint.host, port: endpoint.port,
+          http: upstream.http, security: security?.fingerprint ?? [])
         used.insert(identity)
-        members.append(self.endpoint(identity, endpoint, upstream, security))
+        sets.append(endpointSet(identity, endpoint, upstream, state, security))
       }
       let local = upstream.isGateway ? LocalServices(self, snapshot) : nil
-      pools.append(UpstreamPool(configuration: upstream, endpoints: members, first: index, local: local))
+      pools.append(UpstreamPool(configuration: upstream, state: state, sets: sets, worker: self, local: local))
     }
-    for (identity, pool) in endpoints where !used.contains(identity) {
+    for (identity, set) in endpoints where !used.contains(identity) {
       endpoints[identity] = nil
-      pool.isRetired = true
-      pool.closeIdle()
+      set.retire()
     }
     for (pool, credentials) in zip(pools, snapshot.credentials) {
       pool.credentials = credentials.map { PoolCredentials($0, worker: self) }
@@ -106,8 +115,10 @@ final class Worker {
     locals = [:]
     updateHealthWatches()
     internalClient.adopted()
+    traceExporters.removeAll(where: \.isIdle)
     if asksRedis { adoptRedis(snapshot) }
     if refreshesResources { refreshers.follow(snapshot.resources) }
+    attendUpstreams()
   }
 
   /// From now on limits are kept on the servers that the snapshots name.
@@ -128,21 +139,6 @@ final class Worker {
   /// A flight for a resource has ended.
   func resourceEnded(_ resource: ObjectIdentifier) {
     for ended in resourceWaits.take(resource) { ended() }
-  }
-
-  private func endpoint(
-    _ identity: EndpointIdentity, _ configuration: EndpointConfiguration, _ upstream: UpstreamConfiguration,
-    _ security: UpstreamSecurity?
-  ) -> EndpointPool {
-    if let known = endpoints[identity] {
-      known.adopt(upstream)
-      return known
-    }
-    let pool = EndpointPool(
-      identity: identity, authority: configuration.authority, upstream: upstream, security: security, worker: self,
-      metrics: metrics.upstream(upstream.name, shard: index))
-    endpoints[identity] = pool
-    return pool
   }
 
   func open(_ listener: ListenerState) {
@@ -260,7 +256,8 @@ final class Worker {
     for acceptor in acceptors.values { acceptor.close() }
     acceptors = [:]
     isDraining = true
-    for pool in endpoints.values { pool.closeIdle() }
+    healthChecker.stop()
+    for set in endpoints.values { set.closeIdle() }
     internalClient.closeIdle()
     for connection in connections { connection?.drain() }
     for handshake in handshakes.values { handshake.drain() }
@@ -280,13 +277,17 @@ final class Worker {
   /// Closes what copies still wait for: when the loop has stopped nobody counts their answers.
   func closeUpstreams() {
     for shadow in shadows.values { shadow.cancel() }
+    healthChecker.stop()
     internalClient.close()
-    for pool in endpoints.values { pool.closeIdle() }
+    for set in endpoints.values { set.closeIdle() }
     closeRedis()
   }
 
+  /// An exporter has given its last spans away.
+  func tracesSent() { endIfDrained() }
+
   private func endIfDrained() {
-    guard isDraining, freeSlots.count == connections.count, handshakes.isEmpty else { return }
+    guard isDraining, freeSlots.count == connections.count, handshakes.isEmpty, finishTraces() else { return }
     drainTimer.cancel()
     accessLog.flush()
     loop.stop()

@@ -20,6 +20,7 @@ struct WorkerThread: Sendable {
         index: index, loop: loop, shared: shared, snapshot: snapshot, refreshesResources: index == 0)
       loop.resident = worker
       worker.beginAskingRedis()
+      worker.attend()
       for listener in listeners { worker.open(listener) }
     }
     let thread = try LoopThread.start(name: "loop\(index)") {

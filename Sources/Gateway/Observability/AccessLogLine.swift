@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTPModel
 import RPC
+import Tracing
 
 /// The two forms of an access log line.
 enum AccessLogLine {
@@ -39,6 +40,7 @@ enum AccessLogLine {
     line.append(decimal: call.sentBytes)
     field("user_agent", .userAgent, call, to: &line)
     field("request_id", .xRequestId, call, to: &line)
+    appendTrace(call, to: &line)
     if call.wouldBeRateLimited { member("rate_limit", "dry_run", to: &line) }
     if let error = call.error {
       member("error", bounded(error.message), to: &line)
@@ -77,6 +79,15 @@ enum AccessLogLine {
       JSONText.append(error.logDetail.isEmpty ? message : "\(message): \(bounded(error.logDetail))", into: &line)
     }
     line.append("\n")
+  }
+
+  private static func appendTrace(_ call: Call, to line: inout ByteBuffer) {
+    guard let context = call.trace?.context else { return }
+    line.append(",\"trace_id\":\"")
+    context.writeTrace(into: &line)
+    line.append("\",\"span_id\":\"")
+    TraceContext.append(context.span, to: &line)
+    line.append("\"")
   }
 
   /// The beginning of a text that an upstream may have written.

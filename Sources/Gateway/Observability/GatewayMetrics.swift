@@ -5,6 +5,8 @@ import Metrics
 /// The metric families of the gateway, made once; names and labels are the contract's.
 final class GatewayMetrics: Sendable {
   let registry: MetricsRegistry
+  /// Loops that count.
+  let shards: Int
   let requests: CounterFamily
   let duration: HistogramFamily
   let upstreamDuration: HistogramFamily
@@ -30,8 +32,15 @@ final class GatewayMetrics: Sendable {
   let http2Faults: CounterFamily
   let acceptPauses: CounterFamily
   let proxyHeaders: CounterFamily
+  let traceSpans: CounterFamily
   let tlsHandshakes: CounterFamily
   let upstreamHandshakes: CounterFamily
+  let upstreamEndpoints: GaugeFamily
+  let ejections: CounterFamily
+  let healthChecks: CounterFamily
+  let retries: CounterFamily
+  let budgetExhausted: CounterFamily
+  let overflows: CounterFamily
   let internalRequests: CounterFamily
   let authRefused: CounterFamily
   let slowClients: Counter
@@ -46,6 +55,7 @@ final class GatewayMetrics: Sendable {
   init(shards: Int) {
     let registry = MetricsRegistry(shards: shards)
     self.registry = registry
+    self.shards = shards
     requests = registry.counter(
       "turnout_requests_total", help: "Calls that ended, by route, caller's protocol, answering side and code.",
       labels: ["route", "service", "method", "face", "side", "stage", "code"])
@@ -115,6 +125,8 @@ final class GatewayMetrics: Sendable {
     acceptPauses = registry.counter(
       "turnout_accept_pauses_total", help: "Moments in which no connection was accepted, by what had run out.",
       labels: ["reason"])
+    traceSpans = registry.counter(
+      "turnout_trace_spans_total", help: "Spans of traces, by what became of them.", labels: ["outcome"])
     proxyHeaders = registry.counter(
       "turnout_proxy_headers_total", help: "PROXY headers that were waited for, by what came.",
       labels: ["listener", "outcome"])
@@ -124,6 +136,24 @@ final class GatewayMetrics: Sendable {
     upstreamHandshakes = registry.counter(
       "turnout_upstream_tls_handshakes_total", help: "TLS handshakes with upstreams, by how they ended.",
       labels: ["upstream", "outcome"])
+    upstreamEndpoints = registry.gauge(
+      "turnout_upstream_endpoints", help: "Endpoints of an upstream, by whether they are used.",
+      labels: ["upstream", "state"])
+    ejections = registry.counter(
+      "turnout_upstream_ejections_total", help: "Endpoints that were left out for their answers.",
+      labels: ["upstream"])
+    healthChecks = registry.counter(
+      "turnout_upstream_health_checks_total", help: "Health checks of endpoints, by outcome.",
+      labels: ["upstream", "outcome"])
+    retries = registry.counter(
+      "turnout_upstream_retries_total", help: "Requests that were sent again, by the reason.",
+      labels: ["upstream", "reason"])
+    budgetExhausted = registry.counter(
+      "turnout_upstream_retry_budget_exhausted_total", help: "Retries that were not made because there were too many.",
+      labels: ["upstream"])
+    overflows = registry.counter(
+      "turnout_upstream_overflows_total", help: "Requests that were refused by a limit of the upstream or the route.",
+      labels: ["upstream", "limit"])
     internalRequests = registry.counter(
       "turnout_internal_requests_total", help: "Requests of the gateway's own, by what for and how they ended.",
       labels: ["purpose", "outcome"])

@@ -23,6 +23,8 @@ extension RunningGateway: ControlPlane {
     find(procedure).map { RouteJSON(route: $0, shared: shared).value.bytes }
   }
 
+  func upstreams() -> [UInt8] { UpstreamReport.json(snapshot.upstreams, shared.upstreams).bytes }
+
   func samples(_ procedure: String) -> Result<[UInt8], ControlError> {
     find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
   }

@@ -112,6 +112,7 @@ final class RunningGateway: Sendable {
       guard let shared else { return }
       shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
       shared.accessLogs.report()
+      UpstreamReport.report(shared)
       shared.rollout.report()
       shared.metrics.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
     }

@@ -40,7 +40,11 @@ final class Route: Sendable {
   let errorFormat: ErrorFormat
   /// For callers whose Accept says nothing else.
   let streamForm: StreamForm
+  /// Of answers to REST callers; nil: none is compressed.
+  let compression: CompressionPlan?
   let interceptors: [any Interceptor]
+  /// In place of the upstream's; nil: that is right.
+  let retries: RetryPlan?
   /// Whether one of them answers preflights.
   let answersPreflights: Bool
 
@@ -68,12 +72,14 @@ final class Route: Sendable {
     self.comparison = comparison
     mayCopy = settings.shadow.back || settings.dryRun > 0
     self.interceptors = interceptors
+    retries = settings.retries.map { RetryPlan($0) }
     answersPreflights = interceptors.contains { $0 is CORS }
     method = type.name
     name = "\(service)/\(type.name)"
     procedure = "/\(name)"
     errorFormat = ErrorFormat(settings.errorFormat)
     streamForm = StreamForm(settings.stream)
+    compression = CompressionPlan(settings.compression)
   }
 
   /// For the whole of a unary call; nil: only a standstill ends it.

@@ -3,55 +3,48 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import Metrics
+import Policies
 
-/// Who an attempt reports to: the call that it answers, or the observer of a shadow.
-protocol AttemptOwner: AnyObject {
-  /// An interim answer other than 100 and 101.
-  func attempt(_ attempt: Attempt, interim head: ResponseHead)
-  /// The final head. It stays readable until the attempt has ended.
-  func attempt(_ attempt: Attempt, head: ResponseHead)
-  /// The first `count` bytes of the buffer are body; the owner takes and consumes exactly these.
-  func attempt(_ attempt: Attempt, body buffer: inout ByteBuffer, count: Int)
-  /// The answer is whole.
-  func attempt(_ attempt: Attempt, endedWith trailers: FieldBlock)
-  /// There will be no more; the attempt is over.
-  func attempt(_ attempt: Attempt, failed failure: UpstreamFailure)
-  /// A pipe for the rest of a long body that nobody has to see; nil when its bytes must come as bytes.
-  func pipe(for attempt: Attempt) -> SplicePipe?
-  /// So many body bytes were put into the pipe.
-  func attempt(_ attempt: Attempt, piped count: Int)
-  /// The upstream takes no more for now.
-  func attemptCongested(_ attempt: Attempt)
-  /// What was streamed has left; more may follow.
-  func attemptDrained(_ attempt: Attempt)
-}
-
-extension AttemptOwner {
-  func pipe(for attempt: Attempt) -> SplicePipe? { nil }
-  func attempt(_ attempt: Attempt, piped count: Int) {}
-}
-
-/// One exchange with one upstream: a first try, a retry, or a shadow.
+/// One exchange with one upstream: what answers a call, or a shadow.
 ///
 /// It ends exactly once: by its answer's end, by a failure, or by ``cancel()``; afterwards it reports nothing. It goes
-/// to another endpoint, or once more to the same on a fresh connection, only when nothing of it can have been acted on.
+/// to another endpoint, or once more to the same on a fresh connection, when nothing of it can have been acted on; and
+/// with a ``RetryPlan`` it is tried again as that allows, as long as nothing of an answer was passed on. Its owner hears
+/// of one exchange only.
 final class Attempt {
   let pool: UpstreamPool
   let request: UpstreamRequest
   private(set) var owner: (any AttemptOwner)?
+  /// Where it is, or was last.
+  private(set) var endpoint: EndpointPool?
+  /// Where it has failed: others are preferred.
+  var failedEndpoint: EndpointPool?
+  /// What it is balanced by; nil: whoever has the turn.
+  let key: UInt64?
   /// Set while it has a connection.
   var connection: (any UpstreamExchange)?
-  private(set) var head: ResponseHead?
+  var head: ResponseHead?
   /// The framing that the answer's head announces; to a HEAD that of the body which is left out.
   private(set) var declaredFraming = BodyFraming.none
-  private var connectsLeft: Int
+  /// Connections that could not be opened.
+  private var failedConnects = 0
   private var mayRetryStale = true
   private var mayRetryRefused = true
+  let tries: Tries?
+  /// A check of one endpoint, which goes nowhere else.
+  let probed: EndpointPool?
+  /// Whether the endpoint counts it among its requests.
+  private var isCounted = false
+  /// Whether the upstream counts it among its requests.
+  private var holdsPlace = false
   private(set) var isOver = false
   /// Whether the body, if streamed, has been given whole.
   private(set) var bodyIsComplete = false
   /// Body bytes given before there was a connection, in their framing.
   private var pending = ByteBuffer()
+  /// Whether a connection has taken bytes of the body.
+  private var hasGiven = false
   /// Trailers given before there was one, where they are not part of the framing.
   private(set) var pendingTrailers: FieldBlock?
   /// With credentials that are fetched.
@@ -59,16 +52,43 @@ final class Attempt {
   /// HTTP/2 frames the bytes itself.
   private let pendingFraming: BodyFraming
 
-  init(pool: UpstreamPool, request: UpstreamRequest, owner: any AttemptOwner) {
+  /// - Parameters:
+  ///   - retries: when it is tried again; nil: only what cannot have been acted on.
+  ///   - deadline: no try begins after it.
+  init(
+    pool: UpstreamPool, request: UpstreamRequest, owner: any AttemptOwner, retries: RetryPlan? = nil,
+    deadline: Instant? = nil, key: UInt64? = nil, probing endpoint: EndpointPool? = nil
+  ) {
     self.pool = pool
     self.request = request
     self.owner = owner
+    self.key = key
+    probed = endpoint
     pendingFraming = pool.configuration.http == .two ? .none : request.framing
-    connectsLeft = Swift.max(2, pool.endpoints.count)
     bodyIsComplete = request.isReplayable
+    tries = retries.map {
+      Tries($0, deadline: deadline, worker: pool.worker, keepsBody: request.isIdempotent && !request.isReplayable)
+    }
+    tries?.attempt = self
   }
 
   func start() {
+    if let probed {
+      endpoint = probed
+      return probed.probe(self)
+    }
+    if let limit = pool.configuration.limits.requests {
+      guard pool.state.requests.take(limit: limit) else {
+        pool.worker.metrics.overflows.child([pool.configuration.name, "requests"]).add(1, shard: pool.worker.index)
+        return fail(UpstreamFailure(kind: .overloaded, reason: "\(pool.configuration.name): too many requests"))
+      }
+      holdsPlace = true
+    }
+    if let tries {
+      pool.state.budget.countRequest(
+        at: pool.worker.loop.now.nanoseconds / 1_000_000_000, shard: pool.worker.index)
+      tries.begin(request)
+    }
     if let credentials = pool.credentials { authorize(by: credentials) } else { pool.serve(self) }
   }
 
@@ -80,26 +100,41 @@ final class Attempt {
       buffer.consume(count)
       return
     }
+    if let tries { keep(buffer, count, tries) }
     if let connection, connection.isWriting {
+      hasGiven = true
       connection.send(&buffer, count)
     } else {
       BodyFramer.frame(&buffer, count, as: pendingFraming, into: &pending)
     }
   }
 
+  private func keep(_ buffer: borrowing ByteBuffer, _ count: Int, _ tries: Tries) {
+    guard tries.hasWholeBody else { return }
+    var copy = ByteBuffer()
+    buffer.withSpan(0..<count) { copy.append($0) }
+    tries.keep { BodyFramer.frame(&copy, count, as: pendingFraming, into: &$0) }
+  }
+
   /// Ends a streamed body.
   func sendEnd(trailers: FieldBlock?) {
     guard !isOver, !bodyIsComplete else { return }
     bodyIsComplete = true
+    var kept: FieldBlock?
+    if pendingFraming == .none, let trailers, tries != nil || connection?.isWriting != true {
+      let copy = FieldBlock()
+      copy.append(contentsOf: trailers)
+      kept = copy
+    }
+    if let tries {
+      tries.keep { BodyFramer.frameEnd(trailers, as: pendingFraming, into: &$0) }
+      tries.keep(trailers: kept)
+    }
     if let connection, connection.isWriting {
       connection.sendEnd(trailers: trailers)
     } else {
       BodyFramer.frameEnd(trailers, as: pendingFraming, into: &pending)
-      if pendingFraming == .none, let trailers {
-        let kept = FieldBlock()
-        kept.append(contentsOf: trailers)
-        pendingTrailers = kept
-      }
+      pendingTrailers = kept
     }
   }
 
@@ -115,17 +150,32 @@ final class Attempt {
   /// Ends the attempt without a word to its owner; the connection is closed unless the exchange was over.
   func cancel() {
     guard !isOver else { return }
-    isOver = true
+    let connection = connection
+    end()
     owner = nil
-    if let connection {
-      self.connection = nil
-      connection.abandon()
-    } else {
-      pool.forget(self)
-    }
+    if let connection { connection.abandon() } else { leaveQueues() }
   }
 
   // MARK: From the pool and the connection
+
+  /// The endpoint of this try.
+  func begin(at endpoint: EndpointPool) {
+    leaveEndpoint()
+    self.endpoint = endpoint
+    isCounted = true
+    endpoint.health.count(1, shard: pool.worker.index)
+  }
+
+  func leaveEndpoint() {
+    guard isCounted, let endpoint else { return }
+    isCounted = false
+    endpoint.health.count(-1, shard: pool.worker.index)
+  }
+
+  func leaveQueues() {
+    endpoint?.forget(self)
+    pool.forget(self)
+  }
 
   /// A connection is ready to take the request.
   func assign(_ connection: any UpstreamExchange) {
@@ -137,52 +187,115 @@ final class Attempt {
 
   /// Hands over what was streamed before the connection was there.
   func takePending(into output: inout ByteBuffer) {
+    hasGiven = true
     output.take(from: &pending)
+  }
+
+  /// Whether all that was sent can be sent again.
+  var canReplay: Bool { request.isReplayable || !hasGiven || tries?.hasWholeBody == true }
+
+  /// Puts what was sent of a streamed body before what is to be sent; false when that is not at hand.
+  func replay() -> Bool {
+    guard !request.isReplayable, hasGiven else { return true }
+    guard let tries, tries.hasWholeBody else { return false }
+    hasGiven = false
+    pending.removeAll()
+    pendingTrailers = tries.replay(into: &pending)
+    return true
   }
 
   func connectionFailed(_ connection: (any UpstreamExchange)?, _ failure: UpstreamFailure) {
     guard !isOver else { return }
     self.connection = nil
+    // What was held back for a newer token is gone.
+    token?.heldBack = nil
+    // The pause before the next try goes on.
+    if tries?.isHolding == true { return }
+    if probed == nil, triesElsewhere(connection, failure) { return }
+    judge(failure)
+    if head == nil, triesAgain(failure) { return }
+    fail(failure)
+  }
+
+  /// What cannot have been acted on goes on at once.
+  private func triesElsewhere(_ connection: (any UpstreamExchange)?, _ failure: UpstreamFailure) -> Bool {
     switch failure.kind {
     case .connect, .resolve:
-      connectsLeft -= 1
-      if connectsLeft > 0 {
-        pool.serve(self)
-        return
+      failedConnects += 1
+      guard failedConnects < Swift.max(2, pool.members.count) else {
+        failedConnects = 0
+        return false
       }
+      judge(failure)
+      failedEndpoint = endpoint
+      pool.serve(self)
+      return true
     case .closed
     where !failure.answerBegun && mayRetryStale && connection?.wasReused == true
-      && request.isReplayable && (request.isIdempotent || failure.nothingSent):
+      && canReplay && (request.isIdempotent || failure.nothingSent):
       // The backend closed an idle connection at the moment that it was taken: once more, on a fresh one.
       mayRetryStale = false
-      pool.serve(self, onFreshConnection: true)
-      return
-    case .refused where !failure.answerBegun && mayRetryRefused && request.isReplayable:
+      guard replay() else { return false }
+      if let endpoint, !endpoint.isRetired {
+        endpoint.serve(self, onFreshConnection: true)
+      } else {
+        pool.serve(self)
+      }
+      return true
+    case .refused where !failure.answerBegun && mayRetryRefused && canReplay:
       mayRetryRefused = false
+      failedEndpoint = endpoint
+      guard replay() else { return false }
       pool.serve(self)
-      return
-    default: break
+      return true
+    default: return false
     }
-    isOver = true
+  }
+
+  func fail(_ failure: UpstreamFailure) {
     let owner = owner
+    end()
     self.owner = nil
     owner?.attempt(self, failed: failure)
   }
 
+  /// It is over, however.
+  private func end() {
+    isOver = true
+    connection = nil
+    leaveEndpoint()
+    tries?.end()
+    if holdsPlace {
+      holdsPlace = false
+      pool.state.requests.giveBack()
+    }
+  }
+
+  // MARK: The answer
+
   func received(interim head: ResponseHead) { owner?.attempt(self, interim: head) }
 
   func received(_ head: ResponseHead, framing: BodyFraming) {
+    if pool.rules != nil { judge(head) }
     if token != nil, replacesToken(refusedBy: head, framing) { return }
+    if let tries, holdsBack(head, tries) { return }
     deliver(head, framing: framing)
   }
 
+  /// The answer is passed on.
   func deliver(_ head: ResponseHead, framing: BodyFraming) {
     self.head = head
     declaredFraming = framing
+    tries?.settle()
     owner?.attempt(self, head: head)
   }
 
   func received(_ buffer: inout ByteBuffer, _ count: Int) {
+    if let tries, tries.isHolding {
+      buffer.consume(count)
+      if !tries.drop(count) { leaveConnection() }
+      return
+    }
     guard let owner else {
       buffer.consume(count)
       return
@@ -193,14 +306,20 @@ final class Attempt {
   /// The answer is whole; the connection is still held, so that ``head`` can be read.
   func received(endWith trailers: FieldBlock) {
     guard !isOver else { return }
-    isOver = true
-    let owner = owner
+    if tries?.isHolding == true {
+      connection = nil
+      return
+    }
+    if pool.rules != nil { judge(end: trailers) }
+    let (owner, connection) = (owner, connection)
+    end()
+    self.connection = connection
     self.owner = nil
     owner?.attempt(self, endedWith: trailers)
-    connection = nil
+    self.connection = nil
   }
 
-  var pipe: SplicePipe? { owner?.pipe(for: self) }
+  var pipe: SplicePipe? { tries?.isHolding == true ? nil : owner?.pipe(for: self) }
   func piped(_ count: Int) { owner?.attempt(self, piped: count) }
   func congested() { owner?.attemptCongested(self) }
   func drained() { owner?.attemptDrained(self) }

@@ -37,7 +37,7 @@ final class FieldRecords {
 
   private static func fill(_ list: inout [Int32], _ count: Int) {
     list.removeAll(keepingCapacity: list.capacity <= maximumKept)
-    list.append(contentsOf: repeatElement(-1, count: count))
+    for _ in 0..<count { list.append(-1) }
   }
 
   /// Adds a record of a field; of a oneof the last member alone is kept.

@@ -9,6 +9,7 @@ final class ScriptedNameServer: Sendable {
     case a(String, ttl: UInt32)
     case aaaa(String, ttl: UInt32)
     case cname(String, ttl: UInt32)
+    case srv(String, port: UInt16, priority: UInt16, weight: UInt16, ttl: UInt32)
   }
 
   enum Answer: Sendable {
@@ -22,7 +23,7 @@ final class ScriptedNameServer: Sendable {
 
   struct Question: Hashable, Sendable {
     let name: String
-    /// 1 is A, 28 is AAAA.
+    /// 1 is A, 28 is AAAA, 33 is SRV.
     let type: UInt16
   }
 
@@ -113,6 +114,9 @@ final class ScriptedNameServer: Sendable {
       case .a(let text, let life): (type, ttl, data) = (1, life, literal(text))
       case .aaaa(let text, let life): (type, ttl, data) = (28, life, literal(text))
       case .cname(let name, let life): (type, ttl, data) = (5, life, encoded(name))
+      case .srv(let name, let port, let priority, let weight, let life):
+        let numbers = [priority, weight, port].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        (type, ttl, data) = (33, life, numbers + encoded(name))
       }
       reply += owner + [0, type, 0, 1]
       reply += withUnsafeBytes(of: ttl.bigEndian) { Array($0) }

@@ -51,9 +51,12 @@ final class StageSharing: Sendable {
     mailbox.post { loop in (loop.resident as? StageSync)?.push(document) }
   }
 
-  /// Ends the thread, and waits for it.
+  /// Gives the lead away, ends the thread, and waits for it.
   func stop() {
-    mailbox.post { $0.stop() }
+    mailbox.post { loop in
+      guard let sync = loop.resident as? StageSync else { return loop.stop() }
+      sync.leave { [unowned loop] in loop.stop() }
+    }
     thread.join()
     lead.isOurs = true
   }

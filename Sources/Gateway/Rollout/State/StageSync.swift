@@ -203,6 +203,18 @@ final class StageSync {
     }
   }
 
+  /// Lets another replica lead at once, if this one does; the completion is called within the timeout of a command.
+  func leave(_ completion: @escaping () -> Void) {
+    timer.cancel()
+    client.run(Self.release, keys: [leadKey], arguments: [writer]) { _ in completion() }
+  }
+
+  private static let release = RedisScript(
+    """
+    if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+    return 0
+    """)
+
   private static let claim = RedisScript(
     """
     local who = redis.call('GET', KEYS[1])

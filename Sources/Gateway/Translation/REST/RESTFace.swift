@@ -87,7 +87,7 @@ struct RESTFace: Face {
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     answer.fields.append(.contentType, type)
     if answer.status == 204 { answer.body.removeAll() }
-    if route.plan.settings.compression { call.compress(answer) }
+    if let plan = route.plan.compression { call.compress(answer, plan) }
     if binding.speaksProtobuf, binding.hasProtobufAnswer { answer.fields.vary(by: "Accept") }
   }
 

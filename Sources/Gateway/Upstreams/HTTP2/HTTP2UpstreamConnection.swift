@@ -8,7 +8,7 @@ import Metrics
 ///
 /// It carries as many as the upstream allows at the same time. When the upstream goes away, what it has not looked at is
 /// sent elsewhere and the rest is answered; then it ends.
-final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
+final class HTTP2UpstreamConnection: TickFlushing {
   enum State {
     case connecting
     case open
@@ -20,8 +20,7 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
   let worker: Worker
   let session: HTTP2Session
   private(set) var state = State.connecting
-  private var transport: Transport?
-  private var registration: Registration?
+  private var opening: ConnectionOpening?
   private var wire: HTTP2Wire?
   /// Exchanges that wait for the connection to open, or to know how many it takes.
   private var waiting: [HTTP2UpstreamStream] = []
@@ -31,7 +30,7 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
   private var isFlushing = false
   private var carried = 0
   private var hasSettings = false
-  private var isConnected = false
+  private let openedAt: Instant
   /// Whether it is counted as active.
   private var isBusy = false
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
@@ -47,11 +46,9 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
     self.endpoint = endpoint
     self.worker = worker
     self.session = session
-    let descriptor = transport.descriptor
-    self.transport = consume transport
-    registration = try worker.loop.register(descriptor, [.writable], handler: self)
+    openedAt = worker.loop.now
+    opening = try ConnectionOpening(endpoint: endpoint, transport: transport, owner: self)
     session.delegate = self
-    timer.schedule(after: endpoint.connectTimeout)
   }
 
   // MARK: Exchanges
@@ -60,15 +57,24 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
   var hasRoom: Bool {
     switch state {
     case .connecting: waiting.count < Self.maximumWaiting
-    case .open where !hasSettings: !session.peerGoesAway && waiting.count < Self.maximumWaiting
+    case .open where !hasSettings: !session.peerGoesAway && waiting.count < Self.maximumWaiting && !isWornOut
     case .open: takesMore
     case .closed: false
     }
   }
 
-  private var takesMore: Bool {
+  private var takesMore: Bool { hasStreams && !isWornOut }
+
+  private var hasStreams: Bool {
     !session.peerGoesAway && !session.hasSaidGoAway
       && session.openStreams < Swift.min(session.peerMaximumStreams, Self.maximumStreams)
+  }
+
+  /// Whether it gets no further exchanges: for its age, or for how many it has carried.
+  private var isWornOut: Bool {
+    if let most = endpoint.settings.maximumRequestsPerConnection, carried + waiting.count >= most { return true }
+    if let age = endpoint.settings.maximumConnectionAge { return worker.loop.now >= openedAt + age }
+    return false
   }
 
   /// The first exchange need not wait for the upstream's settings; more could be more than it takes.
@@ -92,7 +98,7 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
     let exchanges = waiting
     waiting = []
     for exchange in exchanges {
-      if takesMore {
+      if hasStreams {
         begin(exchange)
       } else if session.peerMaximumStreams == 0 {
         exchange.connectionFailed(
@@ -136,8 +142,10 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
     isBusy = false
     endpoint.countBusy(-1)
     if state == .open, hasSettings { timer.schedule(after: worker.timeouts.upstreamIdle) }
-    let isUseless = session.peerGoesAway || session.peerMaximumStreams == 0
-    if isUseless || endpoint.isRetired || worker.isDraining { endWhenFlushed() }
+    let isUseless = session.peerGoesAway || session.peerMaximumStreams == 0 || isWornOut
+    if isUseless || endpoint.isRetired || worker.isDraining || endpoint.upstream.connections.isWaitedFor {
+      endWhenFlushed()
+    }
   }
 
   func deliverLater(_ exchange: HTTP2UpstreamStream) {
@@ -157,64 +165,22 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
 
   func scheduleFlush() { wire?.scheduleFlush() }
 
-  // MARK: Opening
-
-  func ready(_ readiness: Readiness) {
-    guard state == .connecting, let registration else { return }
-    if !isConnected {
-      if let error = transport?.takeError() {
-        endpoint.connectFailed()
-        fail(.connect, error.reason)
-        return
-      }
-      isConnected = true
-    }
-    switch transport?.open() ?? .reads {
-    case .reads: worker.loop.change(registration, to: [.readable])
-    case .writes: worker.loop.change(registration, to: [.writable])
-    case .failed(let error):
-      endpoint.handshakeEnded(error)
-      endpoint.connectFailed()
-      fail(.connect, "\(error)")
-    case .done:
-      endpoint.handshakeEnded(nil)
-      opened(registration)
-    }
-  }
-
-  private func opened(_ registration: Registration) {
-    // Over TLS HTTP/2 is agreed on and never guessed (RFC 9113 section 3.2).
-    if endpoint.isSecure, transport?.negotiatedProtocol != "h2" {
-      endpoint.connectFailed()
-      fail(.connect, "it does not agree on HTTP/2 (ALPN)")
-      return
-    }
-    guard let transport = transport.take() else { return }
-    let hasUnread = transport.hasUnread
-    state = .open
-    self.registration = nil
-    worker.loop.change(registration, to: [.readable])
-    let wire = HTTP2Wire(
-      session: session, worker: worker, owner: self, transport: transport, registration: registration)
-    self.wire = wire
-    wire.scheduleFlush()
-    if !waiting.isEmpty { begin(waiting.removeFirst()) }
-    // What came with the end of the handshake is not announced again.
-    if hasUnread { wire.receive() }
-  }
-
   private func timeIsUp() {
     switch state {
-    case .connecting:
-      endpoint.connectFailed()
-      fail(.connect, "no connection in time")
     case .open where !hasSettings: fail(.closed, "no settings in time")
-    case .open: if isIdle { endWhenFlushed() }
-    case .closed: break
+    case .open where isIdle:
+      guard endpoint.keepsIdle, !isWornOut else { return endWhenFlushed() }
+      timer.schedule(after: worker.timeouts.upstreamIdle)
+    case .connecting, .open, .closed: break
     }
   }
 
   // MARK: Ending
+
+  /// Closes it if nothing runs on it, and nothing will.
+  func closeIfWornOut() {
+    if isIdle, isWornOut { close() }
+  }
 
   /// Closes it if nothing runs on it; else it ends when that is done.
   func closeIfIdle() {
@@ -242,15 +208,34 @@ final class HTTP2UpstreamConnection: ReadinessHandler, TickFlushing {
     let wasIdle = !isBusy
     state = .closed
     timer.cancel()
-    if let registration { worker.loop.deregister(registration) }
-    registration = nil
-    transport = nil
+    opening?.cancel()
+    opening = nil
     wire?.close()
     wire = nil
     waiting = []
     live = [:]
     endpoint.closed(self, wasIdle: wasIdle)
   }
+}
+
+extension HTTP2UpstreamConnection: OpeningOwner {
+  func opened(_ transport: consuming Transport, _ registration: Registration) {
+    opening = nil
+    let hasUnread = transport.hasUnread
+    state = .open
+    worker.loop.change(registration, to: [.readable])
+    let wire = HTTP2Wire(
+      session: session, worker: worker, owner: self, transport: transport, registration: registration)
+    self.wire = wire
+    wire.scheduleFlush()
+    // Its settings have to come within the time of a connection too.
+    timer.schedule(after: endpoint.connectTimeout)
+    if !waiting.isEmpty { begin(waiting.removeFirst()) }
+    // What came with the end of the handshake is not announced again.
+    if hasUnread { wire.receive() }
+  }
+
+  func openingFailed(_ reason: String) { fail(.connect, reason) }
 }
 
 extension HTTP2UpstreamConnection: HTTP2WireOwner {

@@ -64,25 +64,38 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
   var isSplicing = false
   /// Whether the attempt was told to wait.
   var wasCongested = false
-  /// Whether the socket is open, and only the TLS handshake is missing.
-  var isConnected = false
+  var opening: ConnectionOpening?
+  private let openedAt: Instant
+  /// Exchanges that it has carried, the present one too.
+  private var carried = 0
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
-  init(endpoint: EndpointPool, worker: Worker, transport: consuming Transport, attempt: Attempt) throws(SystemError) {
+  /// - Parameter attempt: what it is opened for; nil: for whoever comes.
+  init(
+    endpoint: EndpointPool, worker: Worker, transport: consuming Transport, attempt: Attempt?
+  ) throws(SystemError) {
     self.endpoint = endpoint
     self.worker = worker
     self.attempt = attempt
     parser = ResponseHeadParser(limits: worker.headLimits)
     reader = BodyReader(framing: .none, limits: worker.headLimits)
-    let descriptor = transport.descriptor
-    self.transport = consume transport
-    registration = try worker.loop.register(descriptor, [.writable], handler: self)
-    timer.schedule(after: endpoint.connectTimeout)
+    openedAt = worker.loop.now
+    opening = try ConnectionOpening(endpoint: endpoint, transport: transport, owner: self)
   }
+
+  /// Whether it gets no further exchange: for its age, or for how many it has carried.
+  var isWornOut: Bool {
+    if let most = endpoint.settings.maximumRequestsPerConnection, carried >= most { return true }
+    if let age = endpoint.settings.maximumConnectionAge { return worker.loop.now >= openedAt + age }
+    return false
+  }
+
+  /// Counts the exchange that it takes.
+  func countExchange() { carried += 1 }
 
   func ready(_ readiness: Readiness) {
     switch state {
-    case .connecting: finishConnecting()
+    case .connecting: break
     case .idle: if readiness.meets(.broken) || !staysIdle() { close() }
     case .active:
       if readiness.contains(.writable) { flush() }
@@ -110,15 +123,20 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
     attempt.received(endWith: trailers)
     guard state == .active else { return }
     if isPersistent, requestIsWhole, !worker.isDraining, transport?.hasUnread == false {
-      state = .idle
       readsPaused = false
-      updateInterest()
       worker.recycle(&output)
-      timer.schedule(after: worker.timeouts.upstreamIdle)
-      endpoint.becameIdle(self)
+      becomeIdle()
     } else {
       close()
     }
+  }
+
+  /// It waits for the next exchange.
+  func becomeIdle() {
+    state = .idle
+    updateInterest()
+    timer.schedule(after: worker.timeouts.upstreamIdle)
+    endpoint.becameIdle(self)
   }
 
   /// The attempt wants no more of it.
@@ -141,11 +159,9 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
 
   private func timeIsUp() {
     switch state {
-    case .connecting:
-      endpoint.connectFailed()
-      fail(.connect, "no connection in time")
-    case .idle: close()
-    case .active, .closed: break
+    case .idle:
+      if endpoint.keepsIdle, !isWornOut { timer.schedule(after: worker.timeouts.upstreamIdle) } else { close() }
+    case .connecting, .active, .closed: break
     }
   }
 
@@ -160,6 +176,8 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
     let wasIdle = state == .idle
     state = .closed
     timer.cancel()
+    opening?.cancel()
+    opening = nil
     unregister()
     transport = nil
     worker.discard(&input)

@@ -21,6 +21,7 @@ extension UpstreamConnection: TickFlushing {
   func writeRequest() {
     guard let attempt else { return }
     attempt.assign(self)
+    countExchange()
     worker.lendBuffer(to: &output)
     phase = .head
     parser = ResponseHeadParser(limits: worker.headLimits)

@@ -1,0 +1,48 @@
+import Configuration
+import EventLoops
+import Metrics
+import Policies
+
+/// How the endpoints of upstreams do, for people and for metrics.
+enum UpstreamReport {
+  /// Sets the gauges.
+  static func report(_ shared: GatewayShared) {
+    let now = Instant.now().nanoseconds
+    for upstream in shared.upstreams.all {
+      var counts: [EndpointHealth.State: Int] = [:]
+      for endpoint in upstream.endpoints.all { counts[endpoint.state(at: now), default: 0] += 1 }
+      for state in EndpointHealth.State.allCases {
+        shared.metrics.upstreamEndpoints.child([upstream.name, state.rawValue]).set(Double(counts[state] ?? 0))
+      }
+    }
+  }
+
+  /// `GET /upstreams`: those of the configuration, in its order.
+  static func json(_ upstreams: [UpstreamConfiguration], _ registry: UpstreamRegistry) -> JSONValue {
+    let now = Instant.now().nanoseconds
+    return [
+      "upstreams": .array(
+        upstreams.filter { !$0.isGateway }.map { upstream -> JSONValue in
+          let state = registry.state(upstream.name)
+          return [
+            "name": .string(upstream.name), "protocol": .string(upstream.protocol.rawValue),
+            "connections": .integer(UInt64(clamping: state.connections.count)),
+            "pending": .integer(UInt64(clamping: state.pending.count)),
+            "endpoints": .array(state.endpoints.all.map { json($0, now) }),
+          ]
+        })
+    ]
+  }
+
+  private static func json(_ endpoint: EndpointHealth, _ now: UInt64) -> JSONValue {
+    let facts = endpoint.facts
+    let error = endpoint.lastError
+    return [
+      "endpoint": .string(facts.endpoint), "address": .string(facts.address),
+      "state": .string(endpoint.state(at: now).rawValue), "weight": .integer(UInt64(clamping: facts.weight)),
+      "priority": .integer(UInt64(clamping: facts.priority)), "zone": facts.zone.isEmpty ? .null : .string(facts.zone),
+      "in_flight": .integer(UInt64(clamping: endpoint.inFlight)),
+      "last_error": error.isEmpty ? .null : .string(error),
+    ]
+  }
+}

@@ -1,0 +1,41 @@
+import Policies
+import Synchronization
+
+/// What is known of one upstream in the whole process, whatever snapshot names it: how its endpoints do, how much of it
+/// is in use. Safe from any thread.
+final class UpstreamState: Sendable {
+  let name: String
+  let endpoints: EndpointGroup
+  /// Requests under way, where `limits.max_requests` bounds them.
+  let requests = Quota()
+  /// Requests that wait because all connections are in use.
+  let pending = Quota()
+  let connections = ConnectionQuota()
+  let budget: RetryBudget
+
+  /// - Parameter shards: loops.
+  init(name: String, shards: Int) {
+    self.name = name
+    endpoints = EndpointGroup(shards: shards)
+    budget = RetryBudget(shards: shards)
+  }
+}
+
+/// The states of all upstreams, by name: they outlive reloads.
+final class UpstreamRegistry: Sendable {
+  private let states = Mutex<[String: UpstreamState]>([:])
+  private let shards: Int
+
+  init(shards: Int) { self.shards = shards }
+
+  func state(_ name: String) -> UpstreamState {
+    states.withLock { states in
+      if let known = states[name] { return known }
+      let state = UpstreamState(name: name, shards: shards)
+      states[name] = state
+      return state
+    }
+  }
+
+  var all: [UpstreamState] { states.withLock { Array($0.values) } }
+}
