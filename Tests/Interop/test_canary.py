@@ -184,3 +184,15 @@ def test_flips_under_load(started):
     for thread in threads:
         thread.join(60)
     assert not faults, faults[:3]
+
+
+def test_a_reload_that_moves_callers_says_so(started, configuration):
+    gateway = started(canary("30%"))
+    with gateway.connect() as wire:
+        assert sides(wire) == expected(30)
+        gateway.write(configuration(methods={"GetBook": canary("30%", salt="new")}))
+        answer = gateway.admin("POST", "/reload").json()
+        assert answer["outcome"] == "ok" and "change sides" in answer["warnings"][0]["message"]
+        assert sides(wire) == expected(30, "new")
+        # The same once more moves nobody.
+        assert "warnings" not in gateway.admin("POST", "/reload").json()

@@ -221,13 +221,16 @@ def test_nothing_from_outside_becomes_markup(shown):
                 "skipped": {evil: 1}, "unknown_legacy_fields": [evil]})]
     sample = {
         "at": TIME, "status": {"rest": evil, "rpc": 200}, "request": evil,
-        "differences": [{"path": evil, "kind": evil, "rest": evil, "rpc": {evil: [evil]}}]}
+        "differences": [
+            {"path": evil, "kind": evil, "rest": evil, "rpc": {evil: [evil]}},
+            {"path": "id", "kind": "changed", "rest": 9007199254740993, "rpc": 9007199254740992}]}
 
     page = shown(lambda method, url, body: (200, {"samples": [sample]} if url.endswith("/samples") else table(routes)))
     page.click(toggle("a.B/Get"))
     page.until("!!document.querySelector('.detail:not([hidden]) .part')")
     page.run("[...document.querySelectorAll('.detail button')].find((one) => one.innerText === 'Show samples').click()")
     page.until("document.querySelector('.samples').innerText.includes('onerror')")
+    assert "9007199254740993" in page.text(".samples"), "large numbers are not rounded"
     page.run("document.querySelector('.detail .actions button').click()")
     assert page.run("document.querySelectorAll('img, script:not(body > script)').length") == 0
     assert page.run("typeof window.caught") == "undefined"

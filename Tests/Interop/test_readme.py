@@ -46,14 +46,14 @@ def matches(shown, printed):
 
 
 class Demo:
-    """`turnout demo`, on the ports that the README names or, where they are taken, on others."""
+    """`turnout demo --bug`, on the ports that the README names or, where they are taken, on others."""
 
     NAMES = {"gateway": 8080, "admin": 9901, "legacy service": 8081, "new service": 8082}
 
     def __init__(self, folder):
         self.output = folder / "output"
         with open(self.output, "wb") as file:
-            self.process = subprocess.Popen([BINARY, "demo"], stdout=file, stderr=subprocess.STDOUT, cwd=folder)
+            self.process = subprocess.Popen([BINARY, "demo", "--bug"], stdout=file, stderr=subprocess.STDOUT, cwd=folder)
         end = time.monotonic() + PATIENCE
         while "End the demo" not in self.text():
             assert self.process.poll() is None and time.monotonic() < end, self.text()
@@ -68,10 +68,10 @@ class Demo:
 
     def run(self, command):
         """A block of the README in a shell."""
-        for shown in (8080, 9901):
+        for shown in (8080, 9901, 8082):
             command = command.replace(f"http://127.0.0.1:{shown}", f"http://127.0.0.1:{self.ports[shown]}")
         admin = f"--admin http://127.0.0.1:{self.ports[9901]}"
-        command = re.sub(r"^turnout stage ", f"turnout stage {admin} ", command, flags=re.MULTILINE)
+        command = re.sub(r"\bturnout (stage|status|report)\b", rf"turnout \1 {admin}", command)
         path = f"{BINARY.parent}{os.pathsep}{os.environ['PATH']}"
         return subprocess.run(
             ["bash", "-eo", "pipefail", "-c", command], capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE,
@@ -105,9 +105,11 @@ def test_the_walk_through(demo):
 
 def test_the_walk_through_moves_a_route():
     commands = "".join(command for command, _ in steps())
-    assert "turnout stage" in commands and "turnout explain" in commands and "/metrics" in commands
+    assert "turnout stage" in commands and "turnout explain" in commands and "/samples" in commands
     outputs = "".join(shown for _, shown in steps())
     assert "x-demo-backend: rest" in outputs and "x-demo-backend: connect" in outputs
+    # What the shadow finds, and what the guard does.
+    assert '"path":"views","kind":"changed","rest":120551,"rpc":55015' in outputs and "guard took it back" in outputs
 
 
 def test_wildcards_hold_within_a_line():

@@ -52,6 +52,22 @@ import Testing
     return output.bytes
   }
 
+  @Test func itsBugsAreThereUntilTheyAreMended() throws {
+    let faulty = ConnectBackend(store: DemoStore(), schema: schema, bugs: DemoBugs(isThere: true))
+    func ask(_ path: String, _ body: String = "{}") -> LocalResponse {
+      faulty.respond(
+        to: LocalRequest(
+          method: .post, path: path, authority: "", fields: [("content-type", "application/json")],
+          body: Array(body.utf8), listener: listener))
+    }
+    #expect(try value(ask(content + "GetEpisode", #"{"id":"e2"}"#))["views"] == .string("55015"))
+    #expect(ask(content + "SearchEpisodes").status == 500)
+    #expect(ask(content + "ListFeaturedTags").status == 200)
+    #expect(ask(DemoBugs.path).status == 200)
+    #expect(try value(ask(content + "GetEpisode", #"{"id":"e2"}"#))["views"] == .string("120551"))
+    #expect(ask(content + "SearchEpisodes").status == 200)
+  }
+
   @Test func everyMethodOfTheSchemaIsKnown() {
     let names = schema.services.filter { $0.fullName.hasPrefix("pivot.") }.flatMap { service in
       service.methods.map { "\(service.fullName)/\($0.name)" }

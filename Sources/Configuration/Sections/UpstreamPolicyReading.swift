@@ -64,8 +64,8 @@ extension RootReader {
     _ node: Node, _ kind: UpstreamConfiguration.BackendProtocol
   ) -> HealthCheckConfiguration? {
     guard let map = MappingReader(node, Sections.healthCheck, context) else { return nil }
-    guard let question = question(map, kind) else { return nil }
-    var result = HealthCheckConfiguration(question)
+    let question = question(map, kind)
+    var result = HealthCheckConfiguration(question ?? .path("/"))
     context.read(map[.interval], into: &result.interval) { context.duration($0) }
     context.read(map[.timeout], into: &result.timeout) { context.duration($0) }
     context.read(map[.healthy], into: &result.healthy) { context.integer($0, 1...100) }
@@ -80,7 +80,7 @@ extension RootReader {
     if result.host?.hasPrefix("*") == true {
       context.error(map.keyPosition(.host), "a host with `*` cannot be asked for", cure: "write one host")
     }
-    return result
+    return question == nil ? nil : result
   }
 
   private func question(
@@ -165,7 +165,8 @@ extension RootReader {
     guard let map = MappingReader(node, Sections.retries, context) else { return nil }
     var result = RetryConfiguration()
     context.read(map[.attempts], into: &result.attempts) { context.integer($0, 0...20) }
-    context.read(map[.on], into: &result.conditions) { conditions($0) }
+    let given = map[.on].flatMap { conditions($0) }
+    if let given { result.conditions = given }
     if let node = map[.backoff], let backoff = MappingReader(node, Sections.backoff, context) {
       context.read(backoff[.base], into: &result.backoffBase) { context.duration($0, zeroAllowed: true) }
       result.longestBackoff = max(result.longestBackoff, result.backoffBase)
@@ -180,7 +181,7 @@ extension RootReader {
     context.read(map[.budget], into: &result.budget) { context.share($0) }
     context.read(map[.minPerSecond], into: &result.minimumPerSecond) { context.integer($0, 0...1_000_000) }
     context.read(map[.body], into: &result.body) { context.size($0, 0...(16 << 20)) }
-    if map[.on] != nil, result.conditions.contains(.timeout), result.perTryTimeout == nil {
+    if given?.contains(.timeout) == true, map[.perTryTimeout] == nil {
       context.error(
         map.keyPosition(.on), "`timeout` of a try never comes without `per_try_timeout`",
         cure: "write `per_try_timeout: 1s`")

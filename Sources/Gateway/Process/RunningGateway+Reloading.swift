@@ -53,7 +53,9 @@ extension RunningGateway {
       }
     }
     publish(snapshot, listeners, replacing: known)
-    return .ok(warnings: faults + more + unchangeable(old.configuration, configuration))
+    return .ok(
+      warnings: faults + more + unchangeable(old.configuration, configuration)
+        + CanaryChanges.warnings(from: old, to: snapshot))
   }
 
   private func publish(

@@ -48,7 +48,7 @@ extension Command {
       self = .report(admin: try scanner.admin())
     case .demo:
       _ = try scanner.operands()
-      self = .demo
+      self = .demo(hasBugs: scanner.has("--bug"))
     case .help: self = .help(try Self.topic(scanner))
     }
   }
@@ -79,7 +79,8 @@ extension CommandName {
       [.init(name: "--json", takesValue: false), .init(name: "--watch", takesValue: false)]
         + ArgumentScanner.adminOptions
     case .report: ArgumentScanner.adminOptions
-    case .demo, .help: []
+    case .demo: [.init(name: "--bug", takesValue: false)]
+    case .help: []
     }
   }
 }

@@ -11,7 +11,7 @@ enum Command: Sendable, Equatable {
   case hold(HoldArguments)
   case status(StatusArguments)
   case report(admin: AdminURL)
-  case demo
+  case demo(hasBugs: Bool)
   /// Nil: the overview.
   case help(CommandName?)
   case version

@@ -16,7 +16,7 @@ enum UsageText {
                                       how far the move has come, a line for each route
       turnout report [--admin URL] [--ca FILE]
                                       the same as Markdown, with what to do next
-      turnout demo                    the gateway before two embedded demo backends
+      turnout demo [--bug]            the gateway before two embedded demo backends
       turnout help [COMMAND]          this text, or one command's
       turnout --version               the version
 
@@ -150,11 +150,13 @@ enum UsageText {
     """
 
   private static let demo = """
-    usage: turnout demo
+    usage: turnout demo [--bug]
 
     Runs the gateway before two embedded backends of a small video app: a legacy REST service and a Connect service
     that answer the same data. Some routes are still in stage rest, some in rpc. Prints five curl lines to try.
     Nothing stays behind: the files it writes go with it. End it with Ctrl-C.
+
+      --bug   the new service has two faults, for shadow and guard to find; POST /mend there mends them
 
     """
 }

@@ -47,7 +47,7 @@ struct Program: Sendable {
     case .check(let config): check(config, on: gateway)
     case .routes(let config, let asJSON): routes(config, asJSON: asJSON, on: gateway)
     case .explain(let arguments): explain(arguments, on: gateway)
-    case .demo: demo(on: gateway)
+    case .demo(let hasBugs): demo(hasBugs: hasBugs, on: gateway)
     case .stage, .clearStage, .hold, .status, .report, .help, .version: .usage
     }
   }

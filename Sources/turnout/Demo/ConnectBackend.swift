@@ -15,12 +15,14 @@ struct ConnectBackend: Sendable {
   }
 
   private let store: DemoStore
+  private let bugs: DemoBugs
   private let codec: JSONCodec
   /// By path.
   private let procedures: [String: Procedure]
 
-  init(store: DemoStore, schema: Schema) {
+  init(store: DemoStore, schema: Schema, bugs: DemoBugs = DemoBugs(isThere: false)) {
     self.store = store
+    self.bugs = bugs
     codec = JSONCodec(schema: schema, profile: .standard)
     var procedures: [String: Procedure] = [:]
     for service in schema.services {
@@ -49,6 +51,10 @@ struct ConnectBackend: Sendable {
   }
 
   private func answer(_ request: LocalRequest) throws(RPCError) -> LocalResponse {
+    if request.path == DemoBugs.path, request.method == .post {
+      bugs.mend()
+      return .text("mended\n")
+    }
     guard let procedure = procedures[request.path] else {
       throw RPCError(.unimplemented, "no such procedure", httpStatus: 404)
     }
@@ -56,7 +62,7 @@ struct ConnectBackend: Sendable {
     let call = try read(message, messageCodec, procedure.input)
     switch store.answer(procedure.method, call) {
     case .success(let answer):
-      let body = try write(answer, messageCodec, procedure.output)
+      let body = try write(try bugs.spoil(procedure.method, answer), messageCodec, procedure.output)
       return LocalResponse(
         status: 200, fields: [("content-type", "\(messageCodec.unaryContentType)")], body: body)
     case .failure(let error): throw error

@@ -10,8 +10,10 @@ struct DemoBackends {
 
   /// Starts both, on ports 8081 and 8082 where these are free.
   ///
-  /// - Parameter folder: where the `.proto` files are.
-  init(protosIn folder: String) throws(ProgramError) {
+  /// - Parameters:
+  ///   - folder: where the `.proto` files are.
+  ///   - hasBugs: whether the new service has faults to be found.
+  init(protosIn folder: String, hasBugs: Bool) throws(ProgramError) {
     let place = SourcePosition(file: "\(folder)/turnout.yaml", line: 1, column: 1)
     let (schema, diagnostics) = SchemaLoader.load([
       .protos(files: ["content.proto", "comment.proto"], importPaths: [folder], position: place)
@@ -19,7 +21,7 @@ struct DemoBackends {
     guard let schema else { throw ProgramError(diagnostics.first.map { "\($0)" } ?? "the demo's schema is faulty") }
     let store = DemoStore()
     let rest = LegacyBackend(store: store)
-    let rpc = ConnectBackend(store: store, schema: schema)
+    let rpc = ConnectBackend(store: store, schema: schema, bugs: DemoBugs(isThere: hasBugs))
     legacy = try Self.serve(8081, "demo-rest") { rest.respond(to: $0) }
     connect = try Self.serve(8082, "demo-connect") { rpc.respond(to: $0) }
   }

@@ -183,6 +183,8 @@ enum DemoFiles {
         rpc: content
         stage: rest                    # not moved yet: SearchEpisodes, GetEpisode
         json: { int64: number }        # as the legacy service writes the views of an episode
+        canary: { sticky_by: "header:x-user-id" }
+        guard: { min_requests: 20, max_error_rate: 5% }
         methods:
           ListFeaturedTags: { stage: rpc }
           GetRanking: { stage: rpc }

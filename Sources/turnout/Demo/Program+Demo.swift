@@ -2,19 +2,19 @@ import EventLoops
 import Gateway
 
 extension Program {
-  func demo(on gateway: any GatewayProgram) -> ExitCode {
+  func demo(hasBugs: Bool, on gateway: any GatewayProgram) -> ExitCode {
     do throws(ProgramError) {
-      return try runDemo(on: gateway)
+      return try runDemo(hasBugs, on: gateway)
     } catch {
       return report(.other(error.message))
     }
   }
 
-  private func runDemo(on gateway: any GatewayProgram) throws(ProgramError) -> ExitCode {
+  private func runDemo(_ hasBugs: Bool, on gateway: any GatewayProgram) throws(ProgramError) -> ExitCode {
     let folder = try TemporaryFolder(prefix: "turnout-demo", parent: environment("TMPDIR"))
     defer { folder.remove() }
     for file in DemoFiles.all where file.name != "turnout.yaml" { try folder.write(file.text, to: file.name) }
-    let backends = try DemoBackends(protosIn: folder.path)
+    let backends = try DemoBackends(protosIn: folder.path, hasBugs: hasBugs)
     defer { backends.stop() }
     let config = try folder.write(
       Self.configuration(

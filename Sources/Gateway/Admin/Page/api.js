@@ -18,6 +18,13 @@ class RequestError extends Error {
   }
 }
 
+/** JSON whose numbers beyond what a double can tell apart stay as they were written, where the browser says how. */
+function parse(text) {
+  if (!/[0-9]{16}/.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_, value, context) =>
+    typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value);
+}
+
 async function request(method, path, body) {
   const headers = { Accept: "application/json" };
   if (token.get()) headers.Authorization = `Bearer ${token.get()}`;
@@ -31,7 +38,7 @@ async function request(method, path, body) {
     });
     const text = await answer.text();
     let value = null;
-    try { value = JSON.parse(text); } catch { /* Whoever answers there need not speak JSON. */ }
+    try { value = parse(text); } catch { /* Whoever answers there need not speak JSON. */ }
     if (!answer.ok) throw new RequestError(value?.error ?? `the gateway answered ${answer.status}`, answer.status);
     if (value === null) throw new RequestError("the gateway's answer is not JSON");
     return value;
