@@ -38,7 +38,7 @@ import Testing
   /// As after a reload that lists the same limits the other way round, while both configurations serve.
   @Test func setsOfTheSameLimitsInAnotherOrderNeverWaitForEachOther() {
     let limits = (0..<3).map { Self.limiter(1_000_000, Self.second, 100_000 + $0) }
-    let sets = [RateLimitSet(limits), RateLimitSet(limits.reversed()), RateLimitSet([limits[1], limits[2], limits[0]])]
+    let sets = [limits, limits.reversed(), [limits[1], limits[2], limits[0]]].map { RateLimitSet($0) }
     let taken = Atomic(0)
     DispatchQueue.concurrentPerform(iterations: 6) { thread in
       for _ in 0..<10_000 where sets[thread % sets.count].take(cost: 1, at: 0, key: { _ in 7 }) == .taken {
