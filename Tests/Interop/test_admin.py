@@ -55,6 +55,8 @@ def test_curl_can_change_a_stage(gateway):
         (403, [*BEARER, ("Host", "evil.example:9901")]),
         (403, [*BEARER, ("Origin", "https://evil.example")]),
         (403, [*BEARER, ("Origin", "null")]),
+        (403, [*BEARER, ("Origin", "http://wiki")]),
+        (403, [*BEARER, ("Origin", "http://wiki:9901")]),
         (415, [*BEARER, ("Content-Type", "text/plain")]),
         (415, [*BEARER, ("Content-Type", "application/x-www-form-urlencoded")]),
     ],

@@ -118,6 +118,18 @@ def test_testers_choose_the_side(started, rest, rpc, stage):
     assert "s3cret" not in gateway.admin("GET", "/routes").body.decode() + gateway.log()
 
 
+def test_a_testers_header_goes_to_no_backend_on_routes_without_an_override_either(start, configuration, rest, rpc):
+    override = {"override": {"header": "x-side", "secret": "s3cret"}}
+    gateway = start(configuration(methods={"GetBook": override, "MoveBook": {"stage": "rpc"}}, fallback="legacy"))
+    told = [("X-Side", "rpc; s3cret"), ("x-side", "rest; s3cret"), ("X-Sides", "kept")]
+    gateway.fetch("GET", "/elsewhere", told)
+    gateway.fetch("GET", "/v1/books", told)
+    gateway.fetch("POST", "/v1/books/b1:move", [*told, ("Content-Type", "application/json")], b'{"shelf": "s"}')
+    assert [request.target for request in rest.requests] == ["/elsewhere", "/v1/books"]
+    assert all((request["x-side"], request["x-sides"]) == (None, "kept") for request in rest.requests)
+    assert ("x-side" in rpc.only().headers, rpc.only().headers["x-sides"]) == (False, "kept")
+
+
 def test_testers_from_an_address(started):
     gateway = started({**canary("0%"), "override": {"addresses": ["127.0.0.0/8"]}})
     with gateway.connect() as wire:

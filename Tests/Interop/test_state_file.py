@@ -112,6 +112,23 @@ def test_a_broken_file_is_kept_aside(again, tmp_path, content):
     written(gateway, GET)
 
 
+def test_a_folder_or_a_device_that_was_named_by_mistake_stays_where_it_is(again, tmp_path):
+    folder = tmp_path / "gateway"
+    (folder / "turnout.state").mkdir(parents=True)
+    (folder / "turnout.state" / "precious").write_text("kept")
+    gateway = again()
+    assert "it is not a regular file" in gateway.log()
+    put(gateway, {"stage": "rpc"})
+    wait_until(lambda: gateway.metric("turnout_state_errors_total", operation="write") >= 1, what="the error")
+    assert (folder / "turnout.state" / "precious").read_text() == "kept" and stage(gateway)["stage"] == "rpc"
+    assert gateway.stop() == 0
+    os.mkfifo(folder / "pipe")
+    gateway = again(state={"file": "pipe"})
+    put(gateway, {"stage": "rpc"})
+    wait_until(lambda: gateway.metric("turnout_state_errors_total", operation="write") >= 1, what="the error")
+    assert stat.S_ISFIFO(os.stat(folder / "pipe").st_mode)
+
+
 def test_a_file_that_cannot_be_written_stops_nothing(again):
     """A folder in its place, as a full or read-only disk would be; when it is gone, the changes are written."""
     gateway = again()

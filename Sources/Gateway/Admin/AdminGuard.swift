@@ -82,10 +82,16 @@ struct AdminGuard {
       }
   }
 
+  /// Whether a page comes from this listener. A name without a dot may be any page's of the same network, so it has to be
+  /// the one that the request itself went to.
   private static func isOwnOrigin(_ origin: String, _ request: LocalRequest) -> Bool {
     let scheme = request.isSecure ? "https://" : "http://"
     let lower = origin.lowercased()
-    return lower.hasPrefix(scheme) && isOwn(String(lower.dropFirst(scheme.count)), request)
+    guard lower.hasPrefix(scheme) else { return false }
+    let authority = String(lower.dropFirst(scheme.count))
+    if authority == request.authority.lowercased() { return true }
+    guard let host = split(authority, isSecure: request.isSecure)?.host else { return false }
+    return (host == "localhost" || !isSingleLabel(host)) && isOwn(authority, request)
   }
 
   /// Host without brackets, and port (that of the scheme when absent).

@@ -237,10 +237,12 @@ final class Call {
         fail(RPCError(.notFound, "no route", httpStatus: 404))
         return
       }
+      plans.snapshot.sideHeaders?.remove(from: head.fields)
       pass(to: fallbackUpstream)
       return
     }
     let decision = StageDecision.make(for: self, route.plan)
+    plans.snapshot.sideHeaders?.remove(from: head.fields)
     self.decision = decision
     guard let upstream = route.plan.upstream(of: decision.side) else {
       fail(RPCError(.unavailable, "no upstream is configured for stage \(decision.stage.rawValue)"))

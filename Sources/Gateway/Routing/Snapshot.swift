@@ -28,6 +28,8 @@ final class Snapshot: Sendable {
   let interceptors: [any Interceptor]
   /// Taken from clients' requests, whatever their route; nil: none.
   let identityFields: IdentityFields?
+  /// Taken out of requests once the side is chosen; nil: none.
+  let sideHeaders: SideHeaders?
   /// Fetched ahead, for all loops.
   let resources: [any RefreshedResource]
   /// Renders error details where there is no route.
@@ -62,6 +64,7 @@ final class Snapshot: Sendable {
     self.credentials = credentials
     self.resources = resources
     identityFields = IdentityFields(configuration)
+    sideHeaders = SideHeaders(routes)
     self.errorCodec = errorCodec
     var limits = HeadLimits()
     limits.maximumBytes = configuration.limits.header

@@ -44,20 +44,28 @@ final class StateFile: Sendable {
 
   // MARK: Reading
 
-  /// What the last process left; nil when there is nothing. A file that cannot be used is kept aside.
+  /// What the last process left; nil when there is nothing. A file that cannot be used is kept aside; a folder or a
+  /// device, which somebody named by mistake, stays where it is.
   func read() -> StateFileContent? {
     do throws(StateFault) {
       guard let bytes = try readAll() else { return nil }
       return try StateFileContent(parsing: bytes)
     } catch {
       let aside = path + ".broken"
-      let isAside = rename(path, aside) == 0
+      let isAside = !isOccupied && rename(path, aside) == 0
       failed(.read, "the state file \(path) cannot be used: \(error.reason)" + (isAside ? "; it is \(aside) now" : ""))
       return nil
     }
   }
 
+  /// Whether there is something at the path that is no file, and must not be replaced by one.
+  private var isOccupied: Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+  }
+
   private func readAll() throws(StateFault) -> [UInt8]? {
+    if isOccupied { throw StateFault("it is not a regular file") }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -107,6 +115,7 @@ final class StateFile: Sendable {
 
   /// A crash at any moment leaves the old file or the new one.
   private func replace(with bytes: [UInt8]) throws(SystemError) {
+    if isOccupied { throw SystemError(call: "rename", code: EEXIST) }
     let beside = path + ".new"
     let descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError(call: "open", code: errno) }
