@@ -51,6 +51,30 @@ import Testing
     #expect(gateway.metric("turnout_buffered_bytes") == 0)
   }
 
+  /// A backend that needs no body answers before it is there: nothing can be copied, and nothing stays behind.
+  @Test func anAnswerBeforeTheWholeRequestGivesTheShadowUp() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(
+      Depot.configuration(rest: rest, rpc: rpc, ["methods: { Get: { stage: shadow, shadow: { max_in_flight: 1 } } }"]))
+    for number in 1...3 {
+      let client = try gateway.client()
+      client.send("GET /v1/crates/7 HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabcde")
+      let backend = try rest.accept()
+      #expect(backend.receive(until: "abcde").contains("GET /v1/crates/7"))
+      backend.answer(json: "{}")
+      #expect(try client.receiveMessage().text == "{}")
+      gateway.waitFor("turnout_shadow_skipped_total", "reason=\"unanswered\"", toBe: Double(number))
+    }
+    #expect(gateway.metric("turnout_buffered_bytes") == 0)
+    let client = try gateway.client()
+    client.request("GET", "/v1/crates/8")
+    let (backend, copy) = (try rest.accept(), try rpc.accept())
+    #expect(try copy.receiveMessage().text == #"{"id":"8"}"#)
+    _ = try backend.receiveMessage()
+    backend.answer(json: "{}")
+    #expect(try client.receiveMessage().text == "{}")
+  }
+
   @Test func delaysAndSpoilsNothing() throws {
     let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
     let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed))

@@ -153,7 +153,8 @@ final class Shadow {
   /// The caller has all that it gets.
   func callEnded() {
     isCallOver = true
-    if answer == nil { skip(.unanswered) }
+    // An upstream may answer before it has the whole request: then there is nothing to copy.
+    if answer == nil || !isLaunched { skip(.unanswered) }
     compareIfReady()
     close()
   }
