@@ -190,6 +190,8 @@ final class Shadow {
     other = nil
     worker.shared.buffers.release(reserved)
     reserved = 0
+    // What the copy undid of a compression, which no end of a call gives back.
+    copy.release(copy.reserved)
   }
 
   /// Lets go of what it held, once neither the call nor an attempt needs it.
