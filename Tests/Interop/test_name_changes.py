@@ -55,3 +55,15 @@ def test_the_end_while_an_address_is_awaited(start, silent, instance):
     wait_until(lambda: silent.questions, what="a question")
     gateway.signal(signal.SIGTERM)
     assert gateway.process.wait(30) == 0, gateway.log()
+
+
+def test_a_name_that_is_a_secret_is_not_told_when_it_is_not_found(start, instance):
+    speaking = NameServer()
+    gateway = start(
+        proxy(["${env:PLACE}"], top={"name_servers": [speaking.address], "interceptors": [{"access_log": {}}]}),
+        environment={"PLACE": "http://hidden-place.test:1234"})
+    assert gateway.fetch("GET", "/").status == 503
+    wait_until(lambda: speaking.questions, what="a question")
+    seen = gateway.access_log()[0] + gateway.log() + gateway.admin("GET", "/upstreams").body.decode()
+    assert "fleet" in seen and "hidden-place" not in seen
+    speaking.close()

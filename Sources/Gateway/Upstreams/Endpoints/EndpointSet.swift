@@ -150,7 +150,7 @@ final class EndpointSet {
       update(answer.servers)
     case .success, .failure:
       // An old address is better than none while the name server is away.
-      if case .failure(let error) = result { fault = "\(error)" }
+      if case .failure(let error) = result { fault = configuration.isSecret ? error.reason : "\(error)" }
       if !members.isEmpty { expires = worker.loop.now + Self.pause }
     }
     if worker.isAttending, !isRetired, upstream.isAttended {
