@@ -44,7 +44,8 @@ package final class RedisSession {
   package var output = ByteBuffer()
 
   private enum LoginStep {
-    case authentication
+    /// With the secret that was sent.
+    case authentication(String)
     case database(Int)
   }
 
@@ -62,7 +63,7 @@ package final class RedisSession {
       if let username = login.username { command.append(username) }
       command.append(password)
       _ = command.write(into: &output)
-      loginSteps.append(.authentication)
+      loginSteps.append(.authentication(password))
     }
     // Even for the first one, which is a connection's own: it shows whether somebody there speaks Redis and lets us in.
     _ = RedisCommand("SELECT", "\(login.database)").write(into: &output)
@@ -112,11 +113,18 @@ package final class RedisSession {
   private func check(_ value: RedisValue, _ step: LoginStep) throws(RedisFault) {
     switch (value, step) {
     case (.status("OK"), _): return
-    case (.error(let reason), .authentication): throw RedisFault(.refused, "the login was refused: \(reason)")
+    case (.error(let reason), .authentication(let secret)):
+      throw RedisFault(.refused, "the login was refused: \(Self.shown(reason, without: secret))")
     case (.error(let reason), .database(let number)):
       throw RedisFault(.refused, "database \(number) was refused: \(reason)")
     default: throw RedisFault(.protocol, "not the answer of a Redis server to a login")
     }
+  }
+
+  /// Who does not know the command repeats what was sent, or the beginning of that.
+  private static func shown(_ reason: String, without secret: String) -> String {
+    if reason.hasPrefix("ERR unknown command") { return "the server does not know AUTH" }
+    return reason.contains(secret) ? String(reason.prefix { $0 != " " }) : reason
   }
 
   /// What comes on a connection that listens.

@@ -40,7 +40,7 @@ package struct RedisFault: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   package var kind: Kind
-  /// In the server's words where it gave some. Never holds credentials: servers do not repeat them.
+  /// In the server's words where it gave some. Never holds credentials.
   package var reason: String
 
   package init(_ kind: Kind, _ reason: String) {

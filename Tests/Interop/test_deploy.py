@@ -63,9 +63,26 @@ def test_a_fault_would_be_found(cluster):
 
 
 def test_no_file_is_left_out():
-    named = set(kustomization()["resources"]) | {"kustomization.yaml", "turnout.yaml"}
+    """And none is outside of the folder, which `kubectl apply -k` refuses."""
+    named = set(kustomization()["resources"]) | set(cluster_files()) | {"kustomization.yaml"}
     assert {path.name for path in KUBERNETES.iterdir()} == named
-    assert all(path.exists() for path in cluster_files().values())
+    assert all(path.exists() and path.parent == KUBERNETES for path in cluster_files().values())
+
+
+def test_the_schema_is_that_of_the_demo():
+    protos = [path for path in cluster_files().values() if path.suffix == ".proto"]
+    assert len(protos) == 2
+    for path in protos:
+        assert path.read_text() == (DEMO / path.name).read_text()
+
+
+@pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl is not installed")
+def test_kustomize_builds_it(cluster):
+    built = subprocess.run(["kubectl", "kustomize", KUBERNETES], capture_output=True, text=True, timeout=60)
+    assert built.returncode == 0, built.stderr
+    found = {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(built.stdout)}
+    assert set(found) == set(cluster) | {("ConfigMap", "turnout")}
+    assert set(found["ConfigMap", "turnout"]["data"]) == set(cluster_files())
 
 
 def test_parts_fit_each_other(cluster):

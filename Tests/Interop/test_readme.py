@@ -52,6 +52,10 @@ class Demo:
 
     def __init__(self, folder):
         self.output = folder / "output"
+        # Whatever the binary's file is called, the README calls it `turnout`.
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        (self.bin / "turnout").symlink_to(BINARY)
         with open(self.output, "wb") as file:
             self.process = subprocess.Popen([BINARY, "demo", "--bug"], stdout=file, stderr=subprocess.STDOUT, cwd=folder)
         end = time.monotonic() + PATIENCE
@@ -72,7 +76,7 @@ class Demo:
             command = command.replace(f"http://127.0.0.1:{shown}", f"http://127.0.0.1:{self.ports[shown]}")
         admin = f"--admin http://127.0.0.1:{self.ports[9901]}"
         command = re.sub(r"\bturnout (stage|status|report)\b", rf"turnout \1 {admin}", command)
-        path = f"{BINARY.parent}{os.pathsep}{os.environ['PATH']}"
+        path = f"{self.bin}{os.pathsep}{os.environ['PATH']}"
         return subprocess.run(
             ["bash", "-eo", "pipefail", "-c", command], capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE,
             env={**os.environ, "PATH": path})

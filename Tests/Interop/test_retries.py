@@ -237,12 +237,15 @@ def test_instances_that_are_killed_and_restarted_under_load(start):
     stop, failed, counts = threading.Event(), [], [0] * 8
 
     def client(number):
-        with gateway.connect() as wire:
-            while not stop.is_set():
-                answer = wire.request("GET", f"/{number}")
-                counts[number] += 1
-                if answer.status != 200:
-                    failed.append(answer)
+        try:
+            with gateway.connect() as wire:
+                while not stop.is_set():
+                    answer = wire.request("GET", f"/{number}")
+                    counts[number] += 1
+                    if answer.status != 200:
+                        failed.append(answer)
+        except Exception as error:
+            failed.append(f"client {number}, request {counts[number] + 1}: {error!r}")
 
     threads = [threading.Thread(target=client, args=(number,)) for number in range(8)]
     for thread in threads:

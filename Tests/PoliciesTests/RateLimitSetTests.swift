@@ -35,6 +35,31 @@ import Testing
     #expect(set.take(cost: 1, at: 700) { _ in 0 } == .refused(limit: 1, wait: 200))
   }
 
+  /// As after a reload that lists the same limits the other way round, while both configurations serve.
+  @Test func setsOfTheSameLimitsInAnotherOrderNeverWaitForEachOther() {
+    let limits = (0..<3).map { Self.limiter(1_000_000, Self.second, 100_000 + $0) }
+    let sets = [limits, limits.reversed(), [limits[1], limits[2], limits[0]]].map { RateLimitSet($0) }
+    let taken = Atomic(0)
+    DispatchQueue.concurrentPerform(iterations: 6) { thread in
+      for _ in 0..<10_000 where sets[thread % sets.count].take(cost: 1, at: 0, key: { _ in 7 }) == .taken {
+        taken.add(1, ordering: .relaxed)
+      }
+    }
+    #expect(taken.load(ordering: .relaxed) == 60_000)
+    #expect(limits.map { $0.standing(7, at: 0).remaining } == [40_000, 40_001, 40_002])
+  }
+
+  /// The first of the set, wherever it is in memory.
+  @Test func ofEqualWaitsTheFirstIsTold() {
+    for _ in 0..<20 {
+      let limits = [Self.limiter(1, 500, 1), Self.limiter(1, 500, 1)]
+      for set in [RateLimitSet(limits), RateLimitSet(limits.reversed())] {
+        _ = set.take(cost: 1, at: 0) { _ in 0 }
+        #expect(set.take(cost: 1, at: 0) { _ in 0 } == .refused(limit: 0, wait: 500))
+      }
+    }
+  }
+
   @Test func aDearCallTakesMore() {
     let set = RateLimitSet([Self.limiter(10, Self.second, 10)])
     let limiter = set.limiters[0]

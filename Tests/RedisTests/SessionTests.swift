@@ -43,7 +43,8 @@ import Testing
   @Test(arguments: [
     ("-WRONGPASS invalid username-password pair\r\n", RedisFault.Kind.refused),
     ("-NOAUTH Authentication required.\r\n", .refused), ("-ERR DB index is out of range\r\n", .refused),
-    (":1\r\n", .protocol), ("SSH-2.0-OpenSSH\r\n", .protocol),
+    ("-ERR unknown command `AUTH`, with args beginning with: `secret`, \r\n", .refused),
+    ("-ERR what is secret\r\n", .refused), (":1\r\n", .protocol), ("SSH-2.0-OpenSSH\r\n", .protocol),
   ])
   func aLoginThatFailsSaysWhy(answer: String, kind: RedisFault.Kind) throws {
     let session = RedisSession(login: .init(password: "secret"))

@@ -133,6 +133,7 @@ extension Call {
   /// - Throws: `unavailable` when there is no room.
   func claim(_ bytes: Int) throws(RPCError) {
     guard worker.shared.buffers.reserve(bytes, limit: worker.limits.buffers) else {
+      lackedRoom = true
       throw RPCError(.unavailable, "too many messages are buffered at this moment", headers: [("retry-after", "1")])
     }
     reserved += bytes

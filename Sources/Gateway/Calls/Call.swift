@@ -94,6 +94,8 @@ final class Call {
   var shadow: Shadow?
   /// Whether this is such a copy: nobody waits for its answer, and it counts nothing.
   var isCopy = false
+  /// Of a copy: `limits.buffers` had no room for it, so what went wrong with it says nothing of the sides.
+  var lackedRoom = false
 
   /// What was left out because it is only to be explained.
   var omissions: [String] = []

@@ -21,7 +21,7 @@ extension RunningGateway {
     ) { [weak self] procedure, setting in
       self?.snapshot.routes.first { $0.name == procedure }?.admits(setting) ?? false
     }
-    shared.stages.onChange { [weak keeper] in keeper?.changed($0.procedure) }
+    shared.stages.onChange { [weak keeper] in keeper?.changed($0) }
     state.withLock { $0.keeper = keeper }
     if let file = settings.file { keeper.keep(in: file.path) }
     guard let name = settings.redis?.name, let endpoint = snapshot.redis[name] else { return }

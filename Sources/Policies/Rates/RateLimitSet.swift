@@ -9,9 +9,15 @@ package struct RateLimitSet: Sendable {
   }
 
   package let limiters: [RateLimiter]
+  /// Their indices as they are locked: the same order in every set. The sets of two configurations, of which one names
+  /// the same limits in another order, are both in use for a moment after a reload.
+  private let order: [Int]
 
   /// - Parameter limiters: all different ones: each is locked while the next ones are asked.
-  package init(_ limiters: [RateLimiter]) { self.limiters = limiters }
+  package init(_ limiters: [RateLimiter]) {
+    self.limiters = limiters
+    order = limiters.indices.sorted { ObjectIdentifier(limiters[$0]) < ObjectIdentifier(limiters[$1]) }
+  }
 
   /// Takes the tokens of every limit, or of none.
   ///
@@ -27,24 +33,25 @@ package struct RateLimitSet: Sendable {
     return take(from: 0, cost, now, key, .taken)
   }
 
-  /// Asks the limits from an index on, each inside the lock of the one before, and charges them on the way back. The
-  /// order is always the same, so nobody waits in a circle.
+  /// Asks the limits from a place of the order on, each inside the lock of the one before, and charges them on the way
+  /// back. The order is always the same, so nobody waits in a circle.
   private func take(
-    from index: Int, _ cost: Int, _ now: UInt64, _ key: (Int) -> UInt64, _ soFar: Decision
+    from place: Int, _ cost: Int, _ now: UInt64, _ key: (Int) -> UInt64, _ soFar: Decision
   ) -> Decision {
-    guard index < limiters.count else { return soFar }
+    guard place < order.count else { return soFar }
+    let index = order[place]
     let limiter = limiters[index]
     let own = key(index)
     return limiter.withTable(of: own) { table in
       var bucket = table.bucket(of: own, at: now)
       var decision = soFar
       if case .refused(let wait) = bucket.take(at: now, limiter.rate, cost: cost) {
-        if case .refused(_, let longest) = soFar, longest >= wait {
+        if case .refused(let other, let longest) = soFar, (longest, -other) > (wait, -index) {
         } else {
           decision = .refused(limit: index, wait: wait)
         }
       }
-      decision = take(from: index + 1, cost, now, key, decision)
+      decision = take(from: place + 1, cost, now, key, decision)
       if decision == .taken { _ = table.take(own, at: now, limiter.rate, cost: cost) }
       return decision
     }

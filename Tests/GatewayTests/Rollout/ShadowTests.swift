@@ -1,3 +1,5 @@
+import Bytes
+import Compression
 import Testing
 
 @testable import Gateway
@@ -50,6 +52,56 @@ import Testing
     #expect(gateway.metric("turnout_shadow_total") == 1)
     #expect(gateway.metric("turnout_buffered_bytes") == 0)
   }
+
+  /// A backend that needs no body answers before it is there: nothing can be copied, and nothing stays behind.
+  @Test func anAnswerBeforeTheWholeRequestGivesTheShadowUp() throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let gateway = try TestGateway(
+      Depot.configuration(rest: rest, rpc: rpc, ["methods: { Get: { stage: shadow, shadow: { max_in_flight: 1 } } }"]))
+    for number in 1...3 {
+      let client = try gateway.client()
+      client.send("GET /v1/crates/7 HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabcde")
+      let backend = try rest.accept()
+      #expect(backend.receive(until: "abcde").contains("GET /v1/crates/7"))
+      backend.answer(json: "{}")
+      #expect(try client.receiveMessage().text == "{}")
+      gateway.waitFor("turnout_shadow_skipped_total", "reason=\"unanswered\"", toBe: Double(number))
+    }
+    #expect(gateway.metric("turnout_buffered_bytes") == 0)
+    let client = try gateway.client()
+    client.request("GET", "/v1/crates/8")
+    let (backend, copy) = (try rest.accept(), try rpc.accept())
+    #expect(try copy.receiveMessage().text == #"{"id":"8"}"#)
+    _ = try backend.receiveMessage()
+    backend.answer(json: "{}")
+    #expect(try client.receiveMessage().text == "{}")
+  }
+
+  /// What both answers take when they are plain is given back once they are compared; and that there is no room for it
+  /// is no difference.
+  @Test(arguments: [(100, "turnout_shadow_total", "outcome=\"match\""), (60_000, skips, "reason=\"buffers\"")])
+  func compressedAnswersAreComparedAndLeaveNothingBehind(size: Int, counter: String, label: String) throws {
+    let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())
+    let limits = ["limits: { message: 100KiB, buffers: 100KiB }"]
+    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rpc, shadowed, more: limits))
+    var compressed = ByteBuffer()
+    let answer = #"{"id":"\#(String(repeating: "a", count: size))"}"#
+    try Compressor.compress(Array(answer.utf8).span, as: .gzip, into: &compressed)
+    let body = compressed.bytes
+    let client = try gateway.client()
+    client.request("GET", "/v1/crates/7")
+    for peer in [try rest.accept(), try rpc.accept()] {
+      _ = try peer.receiveMessage()
+      let fields = "content-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: \(body.count)"
+      peer.send(Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n".utf8) + body)
+    }
+    #expect(client.receive(through: "\r\n\r\n")?.contains("content-encoding: gzip") == true)
+    gateway.waitFor(counter, label, toBe: 1)
+    #expect(gateway.metric("turnout_shadow_total") == 1)
+    #expect(gateway.metric("turnout_buffered_bytes") == 0)
+  }
+
+  private static let skips = "turnout_shadow_skipped_total"
 
   @Test func delaysAndSpoilsNothing() throws {
     let (rest, rpc) = (try ScriptedUpstream(), try ScriptedUpstream())

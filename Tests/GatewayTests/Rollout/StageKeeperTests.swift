@@ -25,7 +25,7 @@ import Testing
         metrics: GatewayMetrics(shards: 1)
       ) { _, _ in admits }
       _ = stages.cell(for: StageKeeperTests.procedure, configured: file)
-      stages.onChange { [weak keeper] in keeper?.changed($0.procedure) }
+      stages.onChange { [weak keeper] in keeper?.changed($0) }
       keeper.share { [weak self] document in self?.told.withLock { $0.append(document) } }
     }
 
@@ -82,6 +82,33 @@ import Testing
     #expect(end.overlay.isEmpty && end.configured == StageSetting(.shadow) && end.version > early.version)
     old.keeper.received(end)
     #expect(old.stage == .rpc)
+  }
+
+  /// The files of replicas change one after the other: what is set under the new one by those who have it lasts.
+  @Test(arguments: [true, false]) func aReloadTakesUpWhatLiesOverTheNewFileElsewhere(isTrip: Bool) throws {
+    let folder = try TemporaryFolder()
+    let first = try Replica("0a", file: StageSetting(.rest), in: folder)
+    let second = try Replica("0b", file: StageSetting(.rest), in: folder)
+    let file = [(procedure: Self.procedure, configured: StageSetting(.rpc))]
+    first.stages.publish(file)
+    first.keeper.published()
+    if isTrip {
+      first.stages.trip(Self.procedure, to: StageSetting(.rest), reason: "errors")
+    } else {
+      first.set(.shadow)
+    }
+    second.keeper.received(try #require(first.last))
+    #expect(second.stage == .rest && second.stages.state(of: Self.procedure)?.overlay.isEmpty == true)
+    second.stages.publish(file)
+    second.keeper.published()
+    #expect(second.stage == (isTrip ? .rest : .shadow))
+    let (one, two) = (first.stages.state(of: Self.procedure), second.stages.state(of: Self.procedure))
+    #expect(one?.overlay == two?.overlay && two?.history.first?.origin.kind == .peer)
+    #expect(second.told.withLock { $0.isEmpty })
+    // A file that is new to all ends it, whoever has it first.
+    second.stages.publish([(procedure: Self.procedure, configured: StageSetting(.rest))])
+    second.keeper.published()
+    #expect(second.stage == .rest && second.last?.overlay.isEmpty == true)
   }
 
   @Test func whatARouteCannotHaveIsLeft() throws {

@@ -41,13 +41,15 @@ class Instance(RESTService):
 
     def stop(self):
         """As a process that is killed: nobody listens, and what is open is cut."""
-        for end in [self.socket, *self.open]:
+        with self.lock:
+            ends, self.open, listening, self.socket = self.open, set(), self.socket, None
+        for end in [listening, *ends] if listening else ends:
             try:
                 end.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
-        self.socket.close()
-        self.open = set()
+        if listening:
+            listening.close()
 
     def _accept_on(self, listening):
         while True:
@@ -55,8 +57,13 @@ class Instance(RESTService):
                 connection, _ = listening.accept()
             except OSError:
                 return
-            self.connections += 1
-            self.open.add(connection)
+            with self.lock:
+                if listening is not self.socket:
+                    # Taken while the instance was stopped.
+                    connection.close()
+                    return
+                self.connections += 1
+                self.open.add(connection)
             threading.Thread(target=self._run, args=(connection, self.connections), daemon=True).start()
 
     def _run(self, connection, number):
@@ -75,7 +82,8 @@ class Instance(RESTService):
         except (ConnectionError, ValueError, OSError):
             pass
         finally:
-            self.open.discard(connection)
+            with self.lock:
+                self.open.discard(connection)
 
 
 class Fleet:

@@ -172,9 +172,10 @@ class RESTService:
         if reply.closes:
             fields.append(("Connection", "close"))
         head = f"HTTP/1.1 {reply.status} Whatever\r\n" + "".join(f"{n}: {v}\r\n" for n, v in fields) + "\r\n"
-        connection.sendall(head.encode("latin-1"))
-        if request.method != "HEAD":
-            connection.sendall(body if reply.cut is None else body[: reply.cut])
+        if request.method == "HEAD":
+            body = b""
+        # In one write: a service that is stopped between two has begun an answer, which nobody may ask for again.
+        connection.sendall(head.encode("latin-1") + (body if reply.cut is None else body[: reply.cut]))
         return reply.cut is None and not reply.closes
 
 

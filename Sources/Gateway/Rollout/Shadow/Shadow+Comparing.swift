@@ -117,6 +117,7 @@ extension Shadow {
   // MARK: What is kept
 
   private func conclude(_ result: AnswerComparison, rest: Code?, rpc: Code?) {
+    if copy.lackedRoom { return skip(.buffers) }
     guard result.isComplete else { return skip(.notComparable) }
     let isMatch = result.isMatch(unknownMatters: settings.unknown == .mismatch)
     (isMatch ? state.match : state.mismatch).add(1, shard: worker.index)

@@ -28,6 +28,7 @@ extension Shadow {
     let own = resolved(answer)
     var differences = legacyDrift(copy.unknownFields)
     copy.unknownFields = []
+    if copy.lackedRoom { return skip(.buffers) }
     let code = Self.code(own)
     let counters = state.dryRun
     var counter = counters.ok

@@ -153,7 +153,8 @@ final class Shadow {
   /// The caller has all that it gets.
   func callEnded() {
     isCallOver = true
-    if answer == nil { skip(.unanswered) }
+    // An upstream may answer before it has the whole request: then there is nothing to copy.
+    if answer == nil || !isLaunched { skip(.unanswered) }
     compareIfReady()
     close()
   }
@@ -189,6 +190,8 @@ final class Shadow {
     other = nil
     worker.shared.buffers.release(reserved)
     reserved = 0
+    // What the copy undid of a compression, which no end of a call gives back.
+    copy.release(copy.reserved)
   }
 
   /// Lets go of what it held, once neither the call nor an attempt needs it.

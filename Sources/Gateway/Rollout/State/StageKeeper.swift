@@ -77,7 +77,24 @@ final class StageKeeper: Sendable {
   // MARK: Changes here
 
   /// The registry has changed; told of what came from a document too, which then is nothing new.
-  func changed(_ procedure: String) {
+  func changed(_ change: StageChangeRecord) {
+    if change.origin.kind == .file, isKnownOverFile(change.procedure) {
+      waiting.withLock { _ = $0.insert(change.procedure) }
+    } else {
+      record(change.procedure)
+    }
+  }
+
+  /// Whether another replica had the route's new file before, and something lies over that there: it stays, and takes
+  /// effect here when the snapshot is published.
+  private func isKnownOverFile(_ procedure: String) -> Bool {
+    guard let state = stages.state(of: procedure), let known = ledger.withLock({ $0.documents[procedure] }) else {
+      return false
+    }
+    return known.configured == state.configured && !known.overlay.isEmpty
+  }
+
+  private func record(_ procedure: String) {
     guard let state = stages.state(of: procedure) else { return }
     let now = WallClock.now().sinceEpoch
     guard let document = ledger.withLock({ $0.record(state, at: now) }) else { return }
@@ -85,12 +102,14 @@ final class StageKeeper: Sendable {
     share.withLock { $0 }?(document)
   }
 
-  /// A snapshot is published: documents of routes that are new take effect.
+  /// A snapshot is published: documents of routes that are new, or have got the file that they were for, take effect.
   func published() {
     for procedure in waiting.withLock({ $0 }) {
       guard stages.state(of: procedure) != nil else { continue }
       waiting.withLock { _ = $0.remove(procedure) }
-      if let document = ledger.withLock({ $0.documents[procedure] }) { apply(document, from: .file) }
+      if let document = ledger.withLock({ $0.documents[procedure] }) {
+        apply(document, from: document.version.time < startedAt ? .file : .replica)
+      }
     }
   }
 
@@ -121,7 +140,7 @@ final class StageKeeper: Sendable {
     let was = document.overlay.trip?.setting ?? document.overlay.override?.setting ?? document.configured
     log.write(
       .info, "what was set for \(document.procedure), \(was), has ended: its file says \(state.configured) now")
-    changed(document.procedure)
+    record(document.procedure)
   }
 
   private func origin(of document: StageDocument, _ source: Source) -> StageOrigin {
