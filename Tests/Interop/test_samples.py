@@ -84,6 +84,15 @@ def test_paths_in_metrics_only_where_asked_for(shadowed, rest, rpc):
     assert loud.metric("turnout_shadow_differences_total", method="GetBook", path="pages", kind="changed") == 2
 
 
+def test_what_every_element_has_is_one_difference_of_a_call(shadowed, rest, rpc):
+    gateway = shadowed()
+    rest.answers(Reply.json([{**book(id), "legacyRow": 7} for id in ("one", "two", "three")]))
+    gateway.fetch("GET", "/v1/books")
+    wait_until(lambda: outcomes(gateway, "ListBooks"), what="a comparison")
+    found = [one for one in route(gateway, "ListBooks")["shadow"]["differences"] if one["kind"] == "unknown"]
+    assert found == [{"path": "books[].legacyRow", "kind": "unknown", "count": 1}]
+
+
 def test_samples_of_no_route(shadowed):
     gateway = shadowed()
     answer = gateway.admin("GET", "/routes/library.v1.Library/GetBoock/samples")

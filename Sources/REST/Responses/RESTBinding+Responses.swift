@@ -152,17 +152,19 @@ extension RESTBinding {
     } catch {
       throw misfit(error)
     }
-    unknown += outcome.unknownFields
+    unknown += outcome.unknownFields.map(inMessage)
   }
 
   private func misfit(_ error: JSONError) -> RPCError {
-    var path = error.path
-    if case .field(let field) = response {
-      let name = schema.messages[output].fields[field].jsonName
-      path = path.isEmpty || path.hasPrefix("[") ? name + path : "\(name).\(path)"
-    }
-    return RPCError(
+    RPCError(
       .internal, "the backend's answer does not fit its type", logDetail: error.message,
-      misfit: RPCError.Misfit(path: path, reason: error.reason))
+      misfit: RPCError.Misfit(path: inMessage(error.path), reason: error.reason))
+  }
+
+  /// A path of the answer's JSON as one of the message: of a single field's JSON it begins with that.
+  private func inMessage(_ path: String) -> String {
+    guard case .field(let field) = response else { return path }
+    let name = schema.messages[output].fields[field].jsonName
+    return path.isEmpty || path.hasPrefix("[") ? name + path : "\(name).\(path)"
   }
 }

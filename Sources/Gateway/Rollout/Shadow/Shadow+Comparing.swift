@@ -31,12 +31,16 @@ extension Shadow {
   /// Members of the rest side's answer that the schema lacks, and names of enums that it lacks.
   func legacyDrift(_ paths: [String]) -> [Difference] {
     let plan = route.plan
-    return paths.map { path in
+    var drift: [Difference] = []
+    for path in paths {
       let (path, isKnown) = SpelledPath.resolve(path, in: plan.codec.schema, message: plan.type.output)
-      return Difference(
+      let difference = Difference(
         isKnown ? .type : .unknown, at: path,
         rest: .text(isKnown ? "a name that the enum lacks" : "not in the schema"))
+      // The elements of a list have one path.
+      if !drift.contains(difference) { drift.append(difference) }
     }
+    return drift
   }
 
   /// The call's own answer, read if it passed through.
