@@ -213,3 +213,23 @@ def test_a_refusal_of_grpc_in_an_answer_without_messages(start, echo_gateways, e
     assert (len(upstream.exchanges), endpoint.issued) == (2, 2)
     client.close()
     upstream.close()
+
+
+def test_a_try_begins_when_the_token_is_there(start, configuration, endpoint, rest):
+    """The time of a try passes while the token is fetched: nothing is sent without it, and nothing twice."""
+    release = threading.Event()
+    endpoint.answers(lambda request: release.wait(30) and endpoint._issue(request))
+    setup = with_credentials(configuration, oauth2(endpoint))
+    setup["upstreams"]["legacy"]["retries"] = {
+        "attempts": 3, "per_try_timeout": "50ms", "backoff": {"base": "1ms", "max": "5ms"}, "min_per_second": 100}
+    gateway = start(setup, environment={"SECRET": SECRET})
+    with gateway.connect() as wire:
+        wire.send(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % BOOK.encode())
+        endpoint.wait_for(1)
+        time.sleep(0.5)
+        assert not rest.requests
+        rest.answers(lambda request: Reply.json(book("b1")))
+        release.set()
+        assert wire.answer().status == 200
+    assert {request["authorization"] for request in rest.requests} == {"Bearer token-1"}
+    assert gateway.metric("turnout_upstream_retries_total") == len(rest.requests) - 1

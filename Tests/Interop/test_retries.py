@@ -1,5 +1,6 @@
 """What is asked once more, and what never is."""
 
+import socket
 import threading
 import time
 from concurrent import futures
@@ -265,3 +266,41 @@ def test_instances_that_are_killed_and_restarted_under_load(start):
         fleet.stop()
     assert not failed, failed[:3]
     assert min(counts) > 20
+
+
+def test_an_upload_goes_on_at_the_next_try(start, tmp_path):
+    """Its caller was stopped by a connection that took nothing more, and that connection is gone."""
+    path, full, body = str(tmp_path / "socket"), threading.Event(), b"x" * (400 << 10)
+
+    def serve(connection, number):
+        with connection:
+            if number == 0:
+                # Nobody reads: the socket's buffer fills up, then the process dies.
+                full.wait(30)
+                return
+            _, received = read_head(connection)
+            while len(received) < len(body):
+                received += connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen(8)
+
+        def accept():
+            for number in range(2):
+                threading.Thread(target=serve, args=(listening.accept()[0], number), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        gateway = start(proxy([f"unix:{path}"], retries={**QUICK, "body": "1MiB"}))
+        with gateway.connect() as wire:
+            wire.send(b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body))
+            # Small pieces fill the buffer sooner than they do when they are sent again as one.
+            for at in range(200):
+                wire.send(body[at * 900:(at + 1) * 900])
+                time.sleep(0.001)
+            wait_until(lambda: gateway.metric("turnout_buffered_bytes") >= 64 << 10, what="the first part")
+            full.set()
+            wait_until(lambda: retries(gateway) == 1, what="the next try")
+            wire.send(body[200 * 900:])
+            assert wire.answer().body == b"ok"

@@ -62,7 +62,12 @@ package final class EventLoop {
 
   /// `address:port` with commas between; nil: those of the machine. A change ends the questions that are under way.
   package var nameServers: String? {
-    didSet { if nameServers != oldValue { namesResolver = nil } }
+    didSet {
+      guard nameServers != oldValue else { return }
+      // Let go when nothing here is being changed any more: those who are told of its end may ask for the next one.
+      let old = namesResolver.take()
+      withExtendedLifetime(old) {}
+    }
   }
 
   /// Appends the value of a `Date` field, 29 bytes.
@@ -147,8 +152,8 @@ package final class EventLoop {
 
   private func shutDown() {
     mailbox.refuse()
-    let resolver = namesResolver.take()
-    withExtendedLifetime(resolver) {}
+    // Who is told of its end may ask once more.
+    while let resolver = namesResolver.take() { withExtendedLifetime(resolver) {} }
     // Released outside of the table: the end of a handler may deregister others.
     var entries = table.removeAll()
     for entry in entries where entry.isInKernel { removeFromKernel(entry.descriptor) }

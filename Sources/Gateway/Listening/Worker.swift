@@ -86,8 +86,6 @@ final class Worker {
   func adopt(_ snapshot: Snapshot) {
     // The pools below read their times from the new plans.
     plans = LoopSnapshot(snapshot: snapshot, pools: [])
-    let servers = snapshot.configuration.nameServers
-    loop.nameServers = servers.isEmpty ? nil : servers.map(\.text).joined(separator: ",")
     var pools: [UpstreamPool] = []
     var used: Set<EndpointIdentity> = []
     for upstream in snapshot.upstreams {
@@ -104,19 +102,23 @@ final class Worker {
       let local = upstream.isGateway ? LocalServices(self, snapshot) : nil
       pools.append(UpstreamPool(configuration: upstream, state: state, sets: sets, worker: self, local: local))
     }
-    for (identity, set) in endpoints where !used.contains(identity) {
-      endpoints[identity] = nil
-      set.retire()
-    }
+    let retired = endpoints.filter { !used.contains($0.key) }
     for (pool, credentials) in zip(pools, snapshot.credentials) {
       pool.credentials = credentials.map { PoolCredentials($0, worker: self) }
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+    for (identity, set) in retired {
+      endpoints[identity] = nil
+      set.retire()
+    }
     locals = [:]
     updateHealthWatches()
     internalClient.adopted()
     traceExporters.removeAll(where: \.isIdle)
     if asksRedis { adoptRedis(snapshot) }
+    // Ends the questions that are under way, and with them calls, so that everything has to be in its place.
+    let servers = snapshot.configuration.nameServers
+    loop.nameServers = servers.isEmpty ? nil : servers.map(\.text).joined(separator: ",")
     if refreshesResources { refreshers.follow(snapshot.resources) }
     attendUpstreams()
   }

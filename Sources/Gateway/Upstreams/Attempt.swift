@@ -47,6 +47,8 @@ final class Attempt {
   private var hasGiven = false
   /// Trailers given before there was one, where they are not part of the framing.
   private(set) var pendingTrailers: FieldBlock?
+  /// Whether the owner was told to wait: a connection that is gone cannot tell it to go on, so the next one does.
+  private(set) var hasPausedOwner = false
   /// With credentials that are fetched.
   var token: AttemptToken?
   /// HTTP/2 frames the bytes itself.
@@ -321,6 +323,13 @@ final class Attempt {
 
   var pipe: SplicePipe? { tries?.isHolding == true ? nil : owner?.pipe(for: self) }
   func piped(_ count: Int) { owner?.attempt(self, piped: count) }
-  func congested() { owner?.attemptCongested(self) }
-  func drained() { owner?.attemptDrained(self) }
+  func congested() {
+    hasPausedOwner = true
+    owner?.attemptCongested(self)
+  }
+
+  func drained() {
+    hasPausedOwner = false
+    owner?.attemptDrained(self)
+  }
 }

@@ -47,7 +47,7 @@ extension UpstreamConnection: TickFlushing {
       output.append(pending)
     }
     // Whoever waits since before there was a connection is told when it may go on.
-    if isCongested { wasCongested = true }
+    if isCongested || attempt.hasPausedOwner { wasCongested = true }
     scheduleFlush()
   }
 

@@ -30,13 +30,19 @@ extension Attempt {
       token = AttemptToken(resource: resource, worker: pooled.worker)
       if serveWithToken() { return }
       let waits = resource.wait(on: pooled.worker) { [self] in
-        if !isOver, !serveWithToken() { failWithoutToken(resource) }
+        guard !isOver else { return }
+        // The time of a try begins here.
+        tries?.begin(request)
+        if !serveWithToken() { failWithoutToken(resource) }
       }
       if !waits { failWithoutToken(resource) }
     }
   }
 
   /// False when there is no token.
+  /// Whether it was given to no endpoint yet because the first token is still being fetched.
+  var waitsForToken: Bool { token != nil && token?.generation == nil }
+
   private func serveWithToken() -> Bool {
     guard let token, let current = token.resource.current(at: token.worker.loop.now) else { return false }
     self.token?.generation = current.generation

@@ -174,7 +174,7 @@ final class EndpointPool {
   private func askForPlace() {
     let (name, index) = (identity.upstream, worker.index)
     let mailbox = worker.loop.mailbox
-    upstream.connections.wait(loop: index) {
+    upstream.connections.wait(loop: index, limit: settings.limits.connections) {
       mailbox.post { loop in
         if let worker = loop.resident as? Worker { worker.connectionPlaceIsFree(of: name) }
       }

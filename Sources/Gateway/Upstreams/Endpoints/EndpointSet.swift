@@ -78,6 +78,8 @@ final class EndpointSet {
         identity: identity, server: server, configuration: configuration, upstream: upstream, state: state,
         security: security, worker: worker, metrics: worker.metrics.upstream(identity.upstream, shard: worker.index))
       made.origin = self
+      // A reload came first: it serves those who wait, and nobody counts it.
+      if isRetired { made.retire() }
       next.append(made)
     }
     members = next
@@ -119,14 +121,16 @@ final class EndpointSet {
     guard !isResolving, !isRetired else { return }
     isResolving = true
     let (host, port) = (identity.host, identity.port)
+    // Whoever waits for the answer holds the set; at the end of the loop nobody may be left.
     if identity.target == .service {
-      ServiceLookup(worker.loop.resolver, host).run { [self] in resolved($0) }
+      ServiceLookup(worker.loop.resolver, host).run { [weak self] in self?.resolved($0) }
     } else {
-      worker.loop.resolver.resolve(host: host, port: port) { [self] result in
+      worker.loop.resolver.resolve(host: host, port: port) { [weak self] result in
+        guard let self else { return }
         resolved(
           result.map { answer in
             let servers = answer.addresses.map {
-              EndpointServer(place: .address($0), host: host, authority: configuration.authority)
+              EndpointServer(place: .address($0), host: host, authority: self.configuration.authority)
             }
             return (servers, answer.timeToLive)
           })
@@ -146,7 +150,7 @@ final class EndpointSet {
       update(answer.servers)
     case .success, .failure:
       // An old address is better than none while the name server is away.
-      if case .failure(let error) = result { fault = "\(error)" }
+      if case .failure(let error) = result { fault = configuration.isSecret ? error.reason : "\(error)" }
       if !members.isEmpty { expires = worker.loop.now + Self.pause }
     }
     if worker.isAttending, !isRetired, upstream.isAttended {

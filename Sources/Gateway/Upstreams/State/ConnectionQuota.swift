@@ -23,18 +23,23 @@ final class ConnectionQuota: Sendable {
   /// Whether another loop waits: what becomes idle is closed then.
   var isWaitedFor: Bool { hasWaiting.load(ordering: .acquiring) }
 
-  /// Says that a loop waits for a place.
-  func wait(loop: Int, _ wake: @escaping @Sendable () -> Void) {
+  /// Says that a loop waits for a place; it may be woken before this returns.
+  func wait(loop: Int, limit: Int?, _ wake: @escaping @Sendable () -> Void) {
     waiting.withLock { waiting in
       waiting[loop] = wake
       hasWaiting.store(true, ordering: .releasing)
     }
+    // A place that came back between the last look and this has woken nobody.
+    if let limit, quota.count < limit { wakeAll() }
   }
 
   /// A connection is gone.
   func giveBack() {
     quota.giveBack()
-    guard isWaitedFor else { return }
+    if isWaitedFor { wakeAll() }
+  }
+
+  private func wakeAll() {
     let woken = waiting.withLock { waiting in
       let woken = Array(waiting.values)
       waiting = [:]

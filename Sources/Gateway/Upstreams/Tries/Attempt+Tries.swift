@@ -41,7 +41,7 @@ extension Attempt {
 
   /// No answer within `per_try_timeout`.
   func tryIsLate() {
-    guard !isOver, head == nil, tries?.isHolding == false else { return }
+    guard !isOver, head == nil, tries?.isHolding == false, !waitsForToken else { return }
     leaveConnection()
     connectionFailed(
       nil, UpstreamFailure(kind: .timeout, reason: "\(pool.configuration.name): no answer within per_try_timeout"))
