@@ -50,17 +50,17 @@ MISTAKES = {
         "is not given; name an upstream with `protocol: rest` as `rest:`, or set another `stage:`"),
     "a canary without a share": (
         "ListFeaturedTags: { stage: rpc }", "ListFeaturedTags: { stage: canary }",
-        f"21:34: error: stage `canary` of `{SERVICE}.ContentService/ListFeaturedTags` has no share of the callers; write "
+        f"23:34: error: stage `canary` of `{SERVICE}.ContentService/ListFeaturedTags` has no share of the callers; write "
         "`canary: { percent: 1% }`, or `ramp:`"),
     "a service without its package": (
         f"{SERVICE}.CommentService", "CommentService",
-        f"24:3: error: the schema has no service CommentService; did you mean {SERVICE}.CommentService?"),
+        f"26:3: error: the schema has no service CommentService; did you mean {SERVICE}.CommentService?"),
     "a misspelt method": (
         "GetRanking:", "GetRankings:",
-        f"22:7: error: {SERVICE}.ContentService has no method GetRankings; did you mean GetRanking?"),
+        f"24:7: error: {SERVICE}.ContentService has no method GetRankings; did you mean GetRanking?"),
     "a duration without unit": (
         "    stage: rpc\n", "    stage: rpc\n    timeout: 15\n",
-        "28:14: error: `15` is not a duration; write `15s`"),
+        "30:14: error: `15` is not a duration; write `15s`"),
     "a proto file that is not there": (
         "comment.proto", "comments.proto",
         "7:14: error: comments.proto: File not found; name it relative to one of import_paths"),
@@ -70,18 +70,18 @@ MISTAKES = {
         "relative to this file"),
     "a verb in capitals": (
         RANKING, "GetRanking: { stage: rpc, http: { GET: '/v1/ranking/{type}' } }",
-        "22:41: error: unknown key `GET` in an HTTP rule; did you mean `get`?"),
+        "24:41: error: unknown key `GET` in an HTTP rule; did you mean `get`?"),
     "a variable with a colon": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/:type' } }",
-        f"22:59: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/:type is wrong at column 13: "
+        f"24:59: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/:type is wrong at column 13: "
         "a segment is empty before the colon; a variable is written {name}"),
     "a variable that is no field": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/{kind}' } }",
-        f"22:60: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/{{kind}} is wrong at column 14: "
+        f"24:60: error: {SERVICE}.ContentService/GetRanking: the rule GET /v1/ranking/{{kind}} is wrong at column 14: "
         f"{SERVICE}.GetRankingRequest has no field kind; it has type, limit"),
     "two methods on one path": (
         RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/episodes/{type}' } }",
-        f"22:46: error: {SERVICE}.ContentService/GetRanking and {SERVICE}.ContentService/GetEpisode (GET /v1/episodes/{{id}} "
+        f"24:46: error: {SERVICE}.ContentService/GetRanking and {SERVICE}.ContentService/GetEpisode (GET /v1/episodes/{{id}} "
         "at FOLDER/content.proto:26:5) have the same rule GET /v1/episodes/{type}; give one of them another path"),
     "an admin endpoint for everybody": (
         "admin: { address: 127.0.0.1:9901 }", "admin: { address: 0.0.0.0:9901 }",
