@@ -47,14 +47,15 @@ extension Worker {
   /// it, nothing is counted.
   func countCaller(_ call: Call) {
     guard let route = call.route, call.decision != nil else { return }
-    let configuration = call.plans.snapshot.configuration
-    guard configuration.admin != nil else { return }
+    // Not a copy of the whole configuration: each of its parts would be counted, for each call.
+    let snapshot = call.plans.snapshot
+    guard let names = snapshot.callers else { return }
     let callers =
       route.counters.callers ?? shared.callers.callers(of: route.plan.name, loop: index)
     route.counters.callers = callers
     let fields = call.head.fields
-    let agent = fields.firstIndex(of: configuration.callers.agentHeader.span)
-    let version = configuration.callers.versionHeader.flatMap { fields.firstIndex(of: $0.span) }
+    let agent = fields.firstIndex(of: names.agentHeader.span)
+    let version = names.versionHeader.flatMap { fields.firstIndex(of: $0.span) }
     let now = WallClock.nowCoarse().seconds
     withText(fields, agent) { agent in
       withText(fields, version) { said in
@@ -67,9 +68,9 @@ extension Worker {
         let key = Self.key(name, version)
         callers.tables.withLock { tables in
           if call.face.kind == .rest {
-            tables.rest.record(key, at: now) { Self.caller(name, version, configuration) }
+            tables.rest.record(key, at: now) { Self.caller(name, version, snapshot) }
           } else {
-            tables.rpc.record(key, at: now) { Self.caller(name, version, configuration) }
+            tables.rpc.record(key, at: now) { Self.caller(name, version, snapshot) }
           }
         }
       }
@@ -97,9 +98,10 @@ extension Worker {
 
   /// The names as operators read them. What an interceptor put there from a secret is not shown.
   private static func caller(
-    _ name: Span<UInt8>, _ version: Span<UInt8>, _ configuration: GatewayConfiguration
+    _ name: Span<UInt8>, _ version: Span<UInt8>, _ snapshot: Snapshot
   ) -> CallerName {
     let caller = CallerName(agent: text(name), version: text(version))
+    let configuration = snapshot.configuration
     let isSecret = configuration.holdsSecret(caller.agent) || configuration.holdsSecret(caller.version)
     return isSecret ? CallerName(agent: "", version: "") : caller
   }

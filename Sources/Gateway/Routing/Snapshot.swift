@@ -28,6 +28,8 @@ final class Snapshot: Sendable {
   let interceptors: [any Interceptor]
   /// Taken from clients' requests, whatever their route; nil: none.
   let identityFields: IdentityFields?
+  /// What callers are told apart by; nil: nobody could read who they are.
+  let callers: CallersConfiguration?
   /// Taken out of requests once the side is chosen; nil: none.
   let sideHeaders: SideHeaders?
   /// Fetched ahead, for all loops.
@@ -64,6 +66,7 @@ final class Snapshot: Sendable {
     self.credentials = credentials
     self.resources = resources
     identityFields = IdentityFields(configuration)
+    callers = configuration.admin == nil ? nil : configuration.callers
     sideHeaders = SideHeaders(routes)
     self.errorCodec = errorCodec
     var limits = HeadLimits()
