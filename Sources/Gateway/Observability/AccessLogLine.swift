@@ -106,8 +106,8 @@ enum AccessLogLine {
   private static func field(_ name: StaticString, _ field: FieldName, _ call: Call, to line: inout ByteBuffer) {
     guard let index = call.head.fields.firstIndex(of: field) else { return }
     // An interceptor may have set it.
-    let configuration = call.plans.snapshot.configuration
-    if !configuration.secrets.isEmpty, configuration.secrets.contains(call.head.fields.text(at: index)) { return }
+    let secrets = call.plans.snapshot.configuration.secrets
+    if !secrets.isEmpty, secrets.contains(call.head.fields.text(at: index)) { return }
     line.append(",\"")
     line.append(name)
     line.append("\":")
