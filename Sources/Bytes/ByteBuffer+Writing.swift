@@ -18,7 +18,8 @@ extension ByteBuffer {
       let fresh = unsafe Self.allocate(size)
       if let base = unsafe base {
         unsafe fresh.update(from: base + head, count: used)
-        unsafe Self.free(base)
+        // Without room of its own it was lent bytes that belong to somebody else.
+        if allocated > 0 { unsafe Self.free(base) }
       }
       unsafe base = fresh
       allocated = size
@@ -27,9 +28,12 @@ extension ByteBuffer {
     tail = used
   }
 
+  /// Bytes that fit behind the last one.
+  @inlinable package var room: Int { Swift.max(0, allocated &- tail) }
+
   @inlinable
   package mutating func append(_ byte: UInt8) {
-    if tail == allocated { grow(1) }
+    if tail >= allocated { grow(1) }
     unsafe base.unsafelyUnwrapped[tail] = byte
     tail &+= 1
   }
@@ -91,6 +95,8 @@ extension ByteBuffer {
     _ minimum: Int, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
   ) throws(E) -> Int {
     reserve(minimum)
+    // Of lent bytes there is no room, and nothing to write to.
+    if allocated == 0 { grow(1) }
     let room = unsafe UnsafeMutableRawBufferPointer(start: base.unsafelyUnwrapped + tail, count: allocated &- tail)
     let written = try unsafe body(room)
     precondition(written <= allocated &- tail, "more bytes reported than there was room")
@@ -100,7 +106,7 @@ extension ByteBuffer {
 
   /// Moves all unread bytes of another buffer to the end of this one; a swap when this one is empty.
   package mutating func take(from other: inout ByteBuffer) {
-    if isEmpty && capacity <= other.capacity {
+    if isEmpty && capacity <= other.capacity && other.capacity > 0 {
       swap(&self, &other)
       other.removeAll()
     } else {

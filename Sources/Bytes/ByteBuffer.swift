@@ -36,7 +36,7 @@ package struct ByteBuffer: ~Copyable {
 
   @inlinable
   deinit {
-    if let base = unsafe base { unsafe Self.free(base) }
+    if allocated > 0, let base = unsafe base { unsafe Self.free(base) }
   }
 
   /// Unread bytes.

@@ -6,3 +6,6 @@
 #endif
 
 #include <nghttp2/nghttp2.h>
+
+// <malloc.h> is in no module.
+extern size_t malloc_usable_size(void *block);

@@ -1,4 +1,5 @@
 import Bytes
+import HTTPModel
 import Testing
 
 @testable import HTTP2
@@ -8,7 +9,7 @@ struct SpareStreamTests {
   private func over(holding bytes: Int) -> HTTP2Stream {
     let stream = HTTP2Stream()
     stream.isOver = true
-    stream.output = ByteBuffer(minimumCapacity: bytes)
+    stream.request.target = ByteBuffer(minimumCapacity: bytes)
     return stream
   }
 
@@ -16,9 +17,9 @@ struct SpareStreamTests {
     let workspace = HTTP2Workspace()
     workspace.give(over(holding: 1024))
     #expect(workspace.spareBytes >= 1024)
-    #expect(workspace.takeStream().output.capacity >= 1024)
+    #expect(workspace.takeStream().request.target.capacity >= 1024)
     #expect(workspace.spareBytes == 0)
-    #expect(workspace.takeStream().output.capacity == 0)
+    #expect(workspace.takeStream().request.target.capacity == 0)
   }
 
   @Test(arguments: [100, 4_000, 60_000, 300_000])
@@ -28,7 +29,7 @@ struct SpareStreamTests {
     #expect(workspace.spareBytes <= HTTP2Workspace.maximumSpareBytes)
     // Large ones go when they are taken, so that nothing large comes back.
     for _ in 0..<HTTP2Workspace.maximumSpare {
-      #expect(workspace.takeStream().output.capacity <= HTTP2Stream.keptBytes)
+      #expect(workspace.takeStream().request.target.capacity <= HTTP2Stream.keptBytes)
     }
     #expect(workspace.spareBytes == 0)
   }

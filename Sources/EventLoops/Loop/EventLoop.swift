@@ -10,8 +10,8 @@ package final class EventLoop {
   package let name: String
   /// The way in for other threads.
   package let mailbox: Mailbox
-  /// Big buffers for those who read, lent for as long as there are bytes to handle.
-  package var readBuffers = BufferPool()
+  /// Buffers for those who read and write, lent for as long as there are bytes to handle.
+  package let buffers = BufferStore()
   let timers = TimerQueue()
 
   let epoll: CInt

@@ -38,6 +38,9 @@ extension ClientConnection: ClientStream {
       buffer.consume(count)
       return
     }
+    if answerFraming == .chunked || count < buffer.count || buffer.capacity == 0 {
+      worker.lendBuffer(to: &output, for: count + ChunkedWriter.overhead)
+    }
     BodyFramer.frame(&buffer, count, as: answerFraming, into: &output)
     if isCongested { wasCongested = true }
     scheduleFlush()

@@ -85,7 +85,7 @@ struct SecureLayer {
 
   /// One read of the socket into a lent buffer.
   private func receive(_ socket: borrowing Socket) -> Socket.Outcome {
-    if session.incoming.capacity == 0 { session.incoming = loop.readBuffers.take() }
+    if session.incoming.capacity == 0 { session.incoming = loop.buffers.take() }
     let outcome = socket.read(into: &session.incoming, room: 1)
     if case .closed = outcome { session.inputEnded() }
     giveBackInput()
@@ -94,7 +94,7 @@ struct SecureLayer {
 
   private func giveBackInput() {
     guard session.incoming.isEmpty, session.incoming.capacity > 0 else { return }
-    loop.readBuffers.give(Self.taken(&session.incoming))
+    loop.buffers.give(Self.taken(&session.incoming))
   }
 
   // MARK: Writing
@@ -113,7 +113,7 @@ struct SecureLayer {
       encrypted = 0
       if buffer.isEmpty { return .transferred(consumed) }
       let count = min(buffer.count, Self.piece)
-      session.outgoing = loop.readBuffers.take()
+      session.outgoing = loop.buffers.take()
       do throws(TLSError) {
         try session.write(from: buffer, count)
       } catch {
@@ -133,7 +133,7 @@ struct SecureLayer {
   }
 
   private func giveBackOutput() {
-    loop.readBuffers.give(Self.taken(&session.outgoing))
+    loop.buffers.give(Self.taken(&session.outgoing))
   }
 
   // MARK: Ending
@@ -147,8 +147,8 @@ struct SecureLayer {
 
   /// Gives lent memory back.
   func release() {
-    loop.readBuffers.give(Self.taken(&session.incoming))
-    loop.readBuffers.give(Self.taken(&session.outgoing))
+    loop.buffers.give(Self.taken(&session.incoming))
+    loop.buffers.give(Self.taken(&session.outgoing))
   }
 
   private static func taken(_ buffer: inout ByteBuffer) -> ByteBuffer {

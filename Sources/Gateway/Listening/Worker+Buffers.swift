@@ -9,28 +9,24 @@ extension Worker {
   /// A read that brings this much is followed by one into a big buffer: it would fill a usual one, but for a head.
   var bulkThreshold: Int { 48 << 10 }
 
-  /// How many big buffers may be in use at the same time: so many megabytes can slow clients make this loop hold.
-  private static let maximumBulk = 16
-
-  /// Attaches a buffer of 64 KiB while there is something to read.
+  /// Attaches a buffer of 64 KiB while there is something to read or much to write.
   func lendBuffer(to buffer: inout ByteBuffer) {
     guard buffer.capacity == 0 else { return }
-    buffer = loop.readBuffers.take()
+    buffer = loop.buffers.take()
+  }
+
+  /// Attaches a buffer for this many bytes, and more of them, to be written.
+  func lendBuffer(to buffer: inout ByteBuffer, for bytes: Int) {
+    guard buffer.capacity == 0 else { return }
+    buffer = loop.buffers.take(for: bytes)
   }
 
   /// Attaches a buffer of 1 MiB: for a body that comes in bulk. A megabyte then costs two system
   /// calls instead of forty, and a quarter less CPU time.
   func lendBulkBuffer(to buffer: inout ByteBuffer) {
     guard buffer.capacity == 0 else { return }
-    guard bulkLent < Self.maximumBulk else {
-      lendBuffer(to: &buffer)
-      return
-    }
-    bulkLent += 1
-    buffer = bulkBuffers.take()
+    buffer = loop.buffers.takeBulk()
   }
-
-  static let bulkCapacity = 1 << 20
 
   /// Pipes that are kept for the next long bodies, each of two descriptors.
   private static let maximumSparePipes = 4
@@ -69,20 +65,7 @@ extension Worker {
   }
 
   /// Takes the memory of a buffer back, whatever is in it.
-  func discard(_ buffer: inout ByteBuffer) {
-    guard buffer.capacity > 0 else { return }
-    var taken = ByteBuffer()
-    swap(&taken, &buffer)
-    give(taken)
-  }
+  func discard(_ buffer: inout ByteBuffer) { loop.buffers.discard(&buffer) }
 
-  func give(_ buffer: consuming ByteBuffer) {
-    guard buffer.capacity > 0 else { return }
-    if buffer.capacity >= Self.bulkCapacity {
-      bulkLent = max(0, bulkLent - 1)
-      bulkBuffers.give(buffer)
-    } else {
-      loop.readBuffers.give(buffer)
-    }
-  }
+  func give(_ buffer: consuming ByteBuffer) { loop.buffers.give(buffer) }
 }

@@ -52,10 +52,10 @@ final class Worker {
   var traceExporters: [TraceExporter] = []
   /// For values that are put together; nobody keeps it.
   var scratch = ByteBuffer()
-  let http2 = HTTP2Workspace()
-  /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
-  var bulkBuffers = BufferPool(bufferCapacity: Worker.bulkCapacity, limit: 2)
-  var bulkLent = 0
+  let http2: HTTP2Workspace
+  /// Arrays for connections that have something to look at when the tick ends.
+  var spareExchanges: [HTTP2UpstreamStream] = []
+  var spareStreams: [HTTP2ClientStream] = []
   var spareIncoming: [IncomingRequest] = []
   var sparePipes: [SplicePipe] = []
   var pipesLent = 0
@@ -68,6 +68,7 @@ final class Worker {
     self.index = index
     self.refreshesResources = refreshesResources
     self.loop = loop
+    http2 = HTTP2Workspace(buffers: loop.buffers)
     self.shared = shared
     plans = LoopSnapshot(snapshot: snapshot, pools: [])
     adopt(snapshot)

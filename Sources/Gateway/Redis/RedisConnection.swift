@@ -109,7 +109,7 @@ final class RedisConnection: ReadinessHandler, TickFlushing {
 
   private func read() {
     while true {
-      if input.capacity == 0 { input = loop.readBuffers.take() }
+      if input.capacity == 0 { input = loop.buffers.take() }
       switch transport?.read(into: &input, room: Self.readRoom) {
       case .transferred: guard handleInput() else { return }
       case .wouldBlock, nil: return giveBackInput()
@@ -145,7 +145,7 @@ final class RedisConnection: ReadinessHandler, TickFlushing {
     guard input.isEmpty, input.capacity > 0 else { return }
     var taken = ByteBuffer()
     swap(&taken, &input)
-    loop.readBuffers.give(taken)
+    loop.buffers.give(taken)
   }
 
   private func watch(_ interest: Readiness) {

@@ -5,8 +5,8 @@ import RPC
 
 /// One direction of a relayed stream: bytes in, messages one by one, bytes out.
 ///
-/// A message that both sides take as it is goes on as its bytes come, with its envelope's head; only one that has to be
-/// changed is gathered. All memory is kept from message to message, and given back when nothing moves.
+/// A message that both sides take as it is goes on as its bytes come, with its envelope's head, and mostly where they
+/// lie; only one that has to be changed is gathered. All memory is the loop's, and given back when nothing moves.
 final class MessageFlow {
   enum Step {
     /// All input that could be used is used.
@@ -75,10 +75,61 @@ final class MessageFlow {
     if case .other = source.form { false } else { true }
   }
 
+  // MARK: On the spot
+
+  /// Bytes that are missing of a head that has begun, where all else can go on as it comes.
+  var missingOfHead: Int {
+    guard isUnchanged, text == nil, !isGathering, !input.isEmpty else { return 0 }
+    return Swift.max(0, EnvelopeHead.size - input.count)
+  }
+
+  /// Sends on what can go as it is of the first `count` bytes of the buffer, without taking it out. What is left of them
+  /// is for ``append(_:_:)``: the end of the stream, the beginning of a head, or all of it.
+  ///
+  /// - Parameter send: takes and consumes the first bytes of the buffer, this many.
+  /// - Returns: bytes that were sent.
+  func pass(
+    _ buffer: inout ByteBuffer, _ count: Int, _ send: (inout ByteBuffer, Int) -> Void
+  ) throws(RPCError) -> Int {
+    guard isUnchanged, text == nil, input.isEmpty, output.isEmpty, !isGathering, !envelopes.hasEnded else { return 0 }
+    if case .text = sink.form { return 0 }
+    var passed = 0
+    let fault = scan(buffer, count, &passed)
+    if passed > 0 { send(&buffer, passed) }
+    if let fault { throw fault }
+    return passed
+  }
+
+  /// Finds out how many bytes are whole heads of messages and what they announce.
+  ///
+  /// - Returns: what is wrong with what follows them.
+  private func scan(_ buffer: borrowing ByteBuffer, _ count: Int, _ passed: inout Int) -> RPCError? {
+    do throws(RPCError) {
+      while true {
+        switch try envelopes.next(buffer.span.extracting(passed..<count)) {
+        case .needsMore: return nil
+        case .data(let bytes): passed += bytes
+        case .end: isInsideMessage = false
+        case .head(let head):
+          if envelopes.hasEnded {
+            envelopes.putBack(head)
+            return nil
+          }
+          try countMessage()
+          isInsideMessage = true
+          passed += EnvelopeHead.size
+        }
+      }
+    } catch {
+      return error
+    }
+  }
+
   // MARK: In
 
   /// Takes and consumes the first `count` bytes of the buffer.
-  func append(_ buffer: inout ByteBuffer, _ count: Int) throws(RPCError) {
+  func append(_ buffer: inout ByteBuffer, _ count: Int, _ worker: Worker) throws(RPCError) {
+    worker.lendBuffer(to: &input, for: count)
     guard text != nil else { return BodyFramer.frame(&buffer, count, as: .none, into: &input) }
     defer { buffer.consume(count) }
     try buffer.withSpan(0..<count) { (bytes) throws(RPCError) in try text?.decode(bytes, into: &input) }
@@ -91,7 +142,7 @@ final class MessageFlow {
       if !isUnchanged, output.count >= Self.outputLimit { return .full }
       switch try envelopes.next(&input) {
       case .needsMore: return .moved
-      case .head(let head): try begin(head)
+      case .head(let head): try begin(head, call.worker)
       case .data(let count):
         if isGathering { try gather(count, call) } else { move(count, to: &output) }
       case .end: try finishEnvelope(call)
@@ -112,13 +163,15 @@ final class MessageFlow {
     move(count, to: &gathered)
   }
 
-  private func begin(_ head: EnvelopeHead) throws(RPCError) {
+  private func begin(_ head: EnvelopeHead, _ worker: Worker) throws(RPCError) {
     envelope = head
     if envelopes.hasEnded {
       isGathering = true
       return
     }
     try countMessage()
+    worker.lendBuffer(to: &output, for: EnvelopeHead.size + head.length)
+    if !isUnchanged { worker.lendBuffer(to: &gathered, for: head.length) }
     if isUnchanged {
       head.write(into: &output)
       isInsideMessage = true
@@ -153,6 +206,7 @@ final class MessageFlow {
   private func decompress(_ call: Call) throws(RPCError) {
     call.isReplying = direction == .response
     guard envelope.isCompressed, !gathered.isEmpty else { return }
+    call.worker.lendBuffer(to: &scratch)
     try gathered.withSpan { (bytes) throws(RPCError) in
       try MessageConversion.decompress(bytes, as: source.coding, call, into: &scratch)
     }
@@ -199,6 +253,7 @@ final class MessageFlow {
   private func write(_ message: Payload, _ call: Call) throws(RPCError) {
     try countMessage()
     let message = try message.converted(to: sink.codec, call)
+    call.worker.lendBuffer(to: &output, for: EnvelopeHead.size + message.buffer.count)
     EnvelopeHead(flags: 0, length: message.buffer.count).write(into: &output)
     output.append(message.buffer)
   }
@@ -232,6 +287,7 @@ final class MessageFlow {
     guard hasOutput else { return }
     if case .text = sink.form {
       // Each piece is padded: the other side can read all that it has.
+      worker.lendBuffer(to: &scratch, for: output.count * 2)
       Base64.encode(output.span, into: &scratch)
       output.removeAll()
       body(&scratch, scratch.count)

@@ -88,11 +88,26 @@ final class StreamRelay {
 
   func received(_ buffer: inout ByteBuffer, _ count: Int) {
     do {
-      try request.append(&buffer, count)
+      let begun = Swift.min(count, request.missingOfHead)
+      if begun > 0 {
+        try request.append(&buffer, begun, call.worker)
+        try moveRequest()
+      }
+      let rest = try passRequest(&buffer, count - begun)
+      guard rest > 0 else { return }
+      try request.append(&buffer, rest, call.worker)
       try moveRequest()
     } catch {
       call.fail(error)
     }
+  }
+
+  /// Sends on what goes on as it is; how much is left of it.
+  private func passRequest(_ buffer: inout ByteBuffer, _ count: Int) throws(RPCError) -> Int {
+    guard late == nil, let attempt = call.attempt, !attempt.bodyIsComplete else { return count }
+    let passed = try request.pass(&buffer, count) { attempt.send(&$0, $1) }
+    if passed > 0, attempt.isCongested { call.client?.pauseReceiving() }
+    return count - passed
   }
 
   func receivedEnd() {
@@ -174,13 +189,8 @@ final class StreamRelay {
   func replied(_ buffer: inout ByteBuffer, _ count: Int) {
     do throws(RPCError) {
       switch answer {
-      case .messages(let flow):
-        try flow.append(&buffer, count)
-        try moveReply(flow)
-      case .endInHead(let coding):
-        let flow = try begin(coding)
-        try flow.append(&buffer, count)
-        try moveReply(flow)
+      case .messages(let flow): try replied(flow, &buffer, count)
+      case .endInHead(let coding): try replied(begin(coding), &buffer, count)
       case .failure:
         let kept = Swift.min(count, Self.maximumFailure - failure.count)
         if kept > 0 { failure.append(buffer, 0..<kept) }
@@ -190,6 +200,21 @@ final class StreamRelay {
     } catch {
       call.fail(error)
     }
+  }
+
+  private func replied(_ flow: MessageFlow, _ buffer: inout ByteBuffer, _ count: Int) throws(RPCError) {
+    let begun = Swift.min(count, flow.missingOfHead)
+    if begun > 0 {
+      try flow.append(&buffer, begun, call.worker)
+      try moveReply(flow)
+    }
+    let count = count - begun
+    let passed = try flow.pass(&buffer, count) { send(&$0, $1) }
+    guard let client = call.client else { return buffer.consume(count - passed) }
+    if passed > 0, client.isCongested { call.attempt?.pauseReading() }
+    guard passed < count else { return }
+    try flow.append(&buffer, count - passed, call.worker)
+    try moveReply(flow)
   }
 
   /// The caller takes more.
@@ -226,11 +251,15 @@ final class StreamRelay {
   }
 
   private func send(_ flow: MessageFlow) {
-    if flow.hasOutput, !call.sentHead { sendHead() }
-    flow.send(call.worker) { output, count in
-      call.sentBytes += count
-      call.client?.sendBody(&output, count)
-    }
+    guard flow.hasOutput else { return }
+    flow.send(call.worker) { send(&$0, $1) }
+  }
+
+  private func send(_ bytes: inout ByteBuffer, _ count: Int) {
+    if !call.sentHead { sendHead() }
+    call.sentBytes += count
+    guard let client = call.client else { return bytes.consume(count) }
+    client.sendBody(&bytes, count)
   }
 
   /// Whether an end would be understood now.

@@ -3,10 +3,13 @@ package import HTTPModel
 
 /// Writes the chunked coding (RFC 9112 section 7.1).
 package enum ChunkedWriter {
+  /// Bytes around the data of a chunk at most: its size, and two ends of line.
+  package static let overhead = 20
+
   /// Appends one chunk; nothing for no data, because an empty chunk is the last one.
   package static func chunk(_ data: Span<UInt8>, into output: inout ByteBuffer) {
     guard !data.isEmpty else { return }
-    output.reserve(data.count &+ 20)
+    output.reserve(data.count &+ overhead)
     output.append(hexadecimal: data.count)
     output.append("\r\n")
     output.append(data)

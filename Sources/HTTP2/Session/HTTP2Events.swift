@@ -1,10 +1,13 @@
+package import Bytes
+
 /// What happens on one stream. All is called from inside ``HTTP2Session/receive(_:now:)`` or
 /// ``HTTP2Session/send(into:limit:)``; answers may be given at once.
 package protocol HTTP2StreamOwner: AnyObject {
   /// A client's stream: an interim answer, or the final one, is in ``HTTP2Stream/response``.
   func streamHead(_ stream: HTTP2Stream)
-  /// So many bytes were added to ``HTTP2Stream/input``.
-  func stream(_ stream: HTTP2Stream, received bytes: Int)
+  /// Body bytes came, which follow those of ``HTTP2Stream/input``. They are lent: what is not used now is appended
+  /// there, with ``HTTP2Session/keep(_:for:)``. Nothing may be left of them.
+  func stream(_ stream: HTTP2Stream, received bytes: inout ByteBuffer)
   /// The peer has ended its direction in order.
   func streamEnded(_ stream: HTTP2Stream)
   /// All output has been handed to the connection.

@@ -63,18 +63,8 @@ extension HTTP2Session {
       buffer.consume(count)
       return
     }
-    Self.move(count, from: &buffer, to: &stream.output)
+    stream.output.append(&buffer, count, from: workspace.buffers)
     resume(stream)
-  }
-
-  /// A little is copied, so that the memory that it came in, which is a big buffer mostly, is free for the next read.
-  private static func move(_ count: Int, from source: inout ByteBuffer, to output: inout ByteBuffer) {
-    if count == source.count, count > HTTP2Stream.keptBytes {
-      output.take(from: &source)
-    } else {
-      output.append(source, 0..<count)
-      source.consume(count)
-    }
   }
 
   /// Ends this side's direction, with trailers if there are any; they are read when all output has been sent.

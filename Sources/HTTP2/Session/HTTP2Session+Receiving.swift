@@ -1,4 +1,4 @@
-import Bytes
+package import Bytes
 import CNghttp2
 import HTTPModel
 
@@ -97,9 +97,20 @@ extension HTTP2Session {
     guard stream.input.count &+ bytes.count <= Swift.max(settings.streamWindow, Self.initialWindow) else {
       return refuse(stream, .streamFlowControl)
     }
-    unsafe stream.input.append(bytes)
-    owner.stream(stream, received: bytes.count)
+    unsafe ByteBuffer.lending(bytes) { owner.stream(stream, received: &$0) }
   }
+
+  /// Body bytes that nobody can use now wait in the stream's input.
+  package func keep(_ bytes: inout ByteBuffer, for stream: HTTP2Stream) {
+    stream.input.append(bytes.span, from: workspace.buffers)
+    bytes.removeAll()
+  }
+
+  /// Body bytes that came are not wanted any more.
+  package func dropInput(of stream: HTTP2Stream) { stream.input.removeAll(givingTo: workspace.buffers) }
+
+  /// Body bytes that wait to be sent are not wanted any more: the connection is gone.
+  package func dropOutput(of stream: HTTP2Stream) { stream.output.removeAll(givingTo: workspace.buffers) }
 
   /// Before the peer has our settings (RFC 9113 section 6.9.2).
   private static let initialWindow = 65_535
@@ -176,6 +187,7 @@ extension HTTP2Session {
     if latest === stream { latest = nil }
     let owner = stream.holder
     stream.holder = nil
+    dropOutput(of: stream)
     owner?.streamClosed(stream, code)
     delegate?.sessionStreamClosed(self)
     workspace.give(stream)

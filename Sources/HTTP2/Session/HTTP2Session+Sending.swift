@@ -36,23 +36,15 @@ extension HTTP2Session {
       fail(.malformedFrames)
       return true
     }
-    let isEmpty = unsafe Self.write(head, count, from: &stream.output, to: &sink)
-    windowUpdates.credit(4)
-    guard isEmpty, !stream.isListedAsDrained else { return true }
-    stream.isListedAsDrained = true
-    drained.append(stream)
-    return true
-  }
-
-  /// Moves a frame's bytes; true when none are left.
-  private static func write(
-    _ head: UnsafeRawBufferPointer, _ count: Int, from output: inout ByteBuffer, to sink: inout ByteBuffer
-  ) -> Bool {
     sink.reserve(head.count &+ count)
     unsafe sink.append(head)
-    sink.append(output, 0..<count)
-    output.consume(count)
-    return output.isEmpty
+    stream.output.move(count, to: &sink, givingTo: workspace.buffers)
+    windowUpdates.credit(4)
+    guard stream.output.isEmpty, !stream.isListedAsDrained else { return true }
+    stream.isListedAsDrained = true
+    if drained.capacity == 0 { swap(&drained, &workspace.spareList) }
+    drained.append(stream)
+    return true
   }
 
   func sent(_ frame: UnsafePointer<nghttp2_frame>) {

@@ -71,8 +71,8 @@ package final class HTTP2Session {
     unsafe nghttp2_option_set_stream_reset_rate_limit(options, .max, .max)
     let result =
       role == .server
-      ? unsafe nghttp2_session_server_new2(&made, callbacks, nil, options)
-      : unsafe nghttp2_session_client_new2(&made, callbacks, nil, options)
+      ? unsafe nghttp2_session_server_new3(&made, callbacks, nil, options, workspace.memory.table)
+      : unsafe nghttp2_session_client_new3(&made, callbacks, nil, options, workspace.memory.table)
     guard result == 0, let handle = unsafe made else { return nil }
     self.role = role
     self.settings = settings
@@ -224,5 +224,7 @@ package final class HTTP2Session {
       stream.isListedAsDrained = false
       if stream.output.isEmpty { stream.holder?.streamDrained(stream) }
     }
+    waiting.removeAll(keepingCapacity: true)
+    workspace.spareList = waiting
   }
 }

@@ -39,9 +39,9 @@ package final class HTTP2Stream {
   package var hasReceivedEnd: Bool { isInputWhole }
   /// Body bytes that came and were not taken. Whoever consumes some returns their credit with
   /// ``HTTP2Session/credit(_:_:)``.
-  package var input = ByteBuffer()
-  /// Body bytes that are not sent. Its memory may be taken when it is empty; a little of it is kept for the next use.
-  package var output = ByteBuffer()
+  package var input = ByteQueue()
+  /// Body bytes that are not sent.
+  package internal(set) var output = ByteQueue()
   /// Whether the stream is over: nothing can be sent.
   package var isClosed: Bool { isOver }
   package var owner: (any HTTP2StreamOwner)? {
@@ -94,12 +94,12 @@ package final class HTTP2Stream {
 
 /// Being used again.
 extension HTTP2Stream {
-  /// Bytes of a buffer, or of a field section, that a stream keeps for its next use.
+  /// Bytes of a field section that a stream keeps for its next use.
   package static let keptBytes = 4 << 10
 
-  /// Bytes of all its buffers.
+  /// Bytes of all its memory; body bytes are in that of the loop.
   var heldBytes: Int {
-    var bytes = input.capacity + output.capacity + cookies.capacity
+    var bytes = cookies.capacity
     if let requestHead { bytes += requestHead.fields.capacity + requestHead.target.capacity }
     if let responseHead { bytes += responseHead.fields.capacity }
     if let trailerFields { bytes += trailerFields.capacity }
@@ -110,8 +110,7 @@ extension HTTP2Stream {
   ///
   /// - Returns: false when somebody still holds one of its heads, or when it is too large to be kept.
   func reset() -> Bool {
-    guard isOver, input.capacity == 0, output.capacity <= Self.keptBytes, resetHeads() else { return false }
-    output.removeAll()
+    guard isOver, input.isEmpty, output.isEmpty, resetHeads() else { return false }
     cookies.releaseStorage()
     number = 0
     holder = nil

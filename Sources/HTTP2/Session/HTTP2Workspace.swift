@@ -1,12 +1,17 @@
+package import Bytes
 import CNghttp2
 
-/// What the sessions of one loop share: the library's tables of callbacks, the memory in which field sections are laid
-/// out before they are sent, and streams that are over.
+/// What the sessions of one loop share: the library's tables of callbacks and its memory, the memory in which field
+/// sections are laid out before they are sent and body bytes wait, and streams that are over.
 @safe
 package final class HTTP2Workspace {
   /// Nil when there is no memory.
   let callbacks: OpaquePointer?
+  let memory = SessionMemory()
+  let buffers: BufferStore
   var layout = FieldLayout()
+  /// An array for whoever needs one for a moment.
+  var spareList: [HTTP2Stream] = []
   private var spare: [(stream: HTTP2Stream, bytes: Int)] = []
   private(set) var spareBytes = 0
 
@@ -14,7 +19,9 @@ package final class HTTP2Workspace {
   static let maximumSpare = 64
   static let maximumSpareBytes = 256 << 10
 
-  package init() {
+  /// - Parameter buffers: the loop's.
+  package init(buffers: BufferStore = BufferStore()) {
+    self.buffers = buffers
     unsafe callbacks = SessionCallbacks.make()
   }
 

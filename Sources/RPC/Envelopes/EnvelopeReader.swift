@@ -50,6 +50,13 @@ package struct EnvelopeReader: Sendable {
   ///   named, and for all other faults of an upstream. A caller's are `invalid_argument`, but `internal` for flags
   ///   that gRPC does not know (as its servers answer).
   package mutating func next(_ input: inout ByteBuffer) throws(RPCError) -> Event {
+    let event = try next(input.span)
+    if case .head = event { input.consume(EnvelopeHead.size) }
+    return event
+  }
+
+  /// As ``next(_:)`` for bytes that stay where they are: a head is the first five of them.
+  package mutating func next(_ input: Span<UInt8>) throws(RPCError) -> Event {
     if isInside {
       if remaining == 0 {
         isInside = false
@@ -62,15 +69,21 @@ package struct EnvelopeReader: Sendable {
     }
     if hasEnded, !input.isEmpty { throw RPCError(fault, "bytes behind the end of the stream") }
     guard input.count >= EnvelopeHead.size else { return .needsMore }
-    let length = UInt32(input[1]) << 24 | UInt32(input[2]) << 16 | UInt32(input[3]) << 8 | UInt32(input[4])
-    let head = EnvelopeHead(flags: input[0], length: Int(length))
+    let head = EnvelopeHead(input.extracting(0..<EnvelopeHead.size))
     try check(head)
-    input.consume(EnvelopeHead.size)
     remaining = head.length
     isInside = true
     hasEnded = direction == .response && head.isEnd(in: dialect)
     if !hasEnded { messages &+= 1 }
     return .head(head)
+  }
+
+  /// The head that ``next(_:)`` gave last is read again, as what comes next.
+  package mutating func putBack(_ head: EnvelopeHead) {
+    guard isInside, remaining == head.length else { return }
+    remaining = 0
+    isInside = false
+    if hasEnded { hasEnded = false } else { messages &-= 1 }
   }
 
   func check(_ head: EnvelopeHead) throws(RPCError) {

@@ -5,8 +5,13 @@ import os
 import socket
 import struct
 import subprocess
+import sys
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Interop"))
+
+from support.counting import Counts  # noqa: E402
 
 PROTO = Path(__file__).resolve().parents[2] / "Interop" / "proto"
 PROCEDURE = "/echo.v1.Echo/Say"
@@ -62,6 +67,8 @@ class Backends:
     """nginx as a Connect service over HTTP/1.1 and as a gRPC service, both with the same message for every request."""
 
     def __init__(self, folder, size):
+        folder.mkdir(exist_ok=True)
+        self.folder = folder
         data = message(size)
         # The workers of nginx are another user's.
         folder.chmod(0o755)
@@ -101,9 +108,10 @@ http {{
 
 
 class Proxy:
-    def __init__(self, command, folder):
+    def __init__(self, command, folder, environment=None):
         log = open(folder / f"{type(self).__name__}.log", "wb")
-        self.process = subprocess.Popen([str(part) for part in command], stdout=log, stderr=log, cwd=folder)
+        self.process = subprocess.Popen(
+            [str(part) for part in command], stdout=log, stderr=log, cwd=folder, env={**os.environ, **(environment or {})})
         wait_for(self.port, self.process, type(self).__name__)
 
     def processor_time(self):
@@ -132,16 +140,20 @@ class Proxy:
 
 
 class Turnout(Proxy):
-    def __init__(self, binary, folder, backend, url):
+    def __init__(self, binary, folder, backend, url, http=None, counted=False):
+        """`counted`: whether `counts` tells what it allocates."""
         folder.mkdir(exist_ok=True)
-        self.port = free_port()
+        self.port, self.binary = free_port(), Path(binary).resolve()
+        self.counts = Counts(folder) if counted else None
+        version = {"http": {"1": "1.1", "2": "2"}[http]} if http else {}
         (folder / "turnout.json").write_text(json.dumps({
             "listeners": [{"address": f"127.0.0.1:{self.port}"}], "workers": 1,
             "schema": [{"protos": ["echo/v1/echo.proto"], "import_paths": [str(PROTO)]}],
-            "upstreams": {"backend": {"protocol": backend, "endpoints": [url]}},
+            "upstreams": {"backend": {"protocol": backend, "endpoints": [url], **version}},
             "services": {"echo.v1.Echo": {"rpc": "backend", "stage": "rpc"}},
         }))
-        super().__init__([Path(binary).resolve(), "serve", "--config", folder / "turnout.json"], folder)
+        super().__init__(
+            [self.binary, "serve", "--config", folder / "turnout.json"], folder, self.counts and self.counts.environment)
 
 
 class Envoy(Proxy):

@@ -1,4 +1,4 @@
-import Bytes
+package import Bytes
 package import HTTP2
 package import HTTPModel
 
@@ -52,9 +52,8 @@ package final class Peer {
   }
 
   package func take(_ stream: HTTP2Stream) {
-    bodies[stream.id, default: []] += stream.input.bytes
     let count = stream.input.count
-    stream.input.removeAll()
+    while !stream.input.isEmpty { bodies[stream.id, default: []] += stream.input.popFirst().bytes }
     session.credit(stream, count)
   }
 
@@ -95,7 +94,8 @@ extension Peer: HTTP2StreamOwner {
     events.append("\(stream.id) \(stream.response.status) \(Self.fields(stream.response.fields))")
   }
 
-  package func stream(_ stream: HTTP2Stream, received bytes: Int) {
+  package func stream(_ stream: HTTP2Stream, received bytes: inout ByteBuffer) {
+    session.keep(&bytes, for: stream)
     if reads { take(stream) }
   }
 

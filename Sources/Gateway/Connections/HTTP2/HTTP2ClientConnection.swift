@@ -89,6 +89,7 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
   }
 
   func deliverLater(_ stream: HTTP2ClientStream) {
+    if waiting.capacity == 0 { swap(&waiting, &worker.spareStreams) }
     waiting.append(stream)
     guard !isFlushing else { return }
     isFlushing = true
@@ -101,6 +102,8 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     var streams: [HTTP2ClientStream] = []
     swap(&streams, &waiting)
     for stream in streams { stream.deliver() }
+    streams.removeAll(keepingCapacity: true)
+    worker.spareStreams = streams
   }
 
   private var isPastItsAge: Bool {

@@ -140,18 +140,22 @@ final class HTTP2ClientStream: ClientStream {
     guard mayReceive, !isDelivering else { return }
     isDelivering = true
     while !isPaused, let call, !stream.input.isEmpty {
-      var buffer = ByteBuffer()
-      swap(&buffer, &stream.input)
-      let count = buffer.count
-      rateWindowBytes += count
-      owedCredit += count
-      call.received(&buffer, count)
-      returnCredit()
+      var buffer = stream.input.popFirst()
+      give(&buffer, to: call)
+      worker.give(buffer)
     }
     isDelivering = false
     guard !isPaused, !hasDeliveredEnd, stream.hasReceivedEnd, stream.input.isEmpty, let call else { return }
     hasDeliveredEnd = true
     call.receivedEnd(stream.trailers)
+  }
+
+  private func give(_ buffer: inout ByteBuffer, to call: Call) {
+    let count = buffer.count
+    rateWindowBytes += count
+    owedCredit += count
+    call.received(&buffer, count)
+    returnCredit()
   }
 
   // MARK: The answer
@@ -248,7 +252,7 @@ final class HTTP2ClientStream: ClientStream {
     connection.arm(lastProgress + worker.timeouts.streamIdle)
   }
 
-  private func dropInput() { worker.discard(&stream.input) }
+  private func dropInput() { session.dropInput(of: stream) }
 
   /// The connection is gone.
   func connectionEnded() {
@@ -257,7 +261,7 @@ final class HTTP2ClientStream: ClientStream {
     self.call = nil
     call?.clientLeft()
     dropInput()
-    worker.discard(&stream.output)
+    session.dropOutput(of: stream)
     releaseReserved()
   }
 
@@ -326,21 +330,27 @@ final class HTTP2ClientStream: ClientStream {
 extension HTTP2ClientStream: HTTP2StreamOwner {
   func streamHead(_ stream: HTTP2Stream) {}
 
-  func stream(_ stream: HTTP2Stream, received bytes: Int) {
-    guard call != nil else {
-      owedCredit += bytes
+  func stream(_ stream: HTTP2Stream, received bytes: inout ByteBuffer) {
+    guard let call else {
+      owedCredit += bytes.count
       returnCredit()
+      bytes.removeAll()
       return dropInput()
     }
     lastProgress = worker.loop.now
-    deliver()
+    guard mayReceive, !isPaused, !isDelivering, stream.input.isEmpty else {
+      session.keep(&bytes, for: stream)
+      return deliver()
+    }
+    isDelivering = true
+    give(&bytes, to: call)
+    isDelivering = false
   }
 
   func streamEnded(_ stream: HTTP2Stream) { deliver() }
 
   func streamDrained(_ stream: HTTP2Stream) {
     lastProgress = worker.loop.now
-    worker.recycle(stream)
     releaseReserved()
     guard wasCongested else { return }
     wasCongested = false
@@ -351,7 +361,6 @@ extension HTTP2ClientStream: HTTP2StreamOwner {
     let call = call
     self.call = nil
     dropInput()
-    worker.discard(stream)
     releaseReserved()
     connection.ended(self)
     call?.clientLeft()

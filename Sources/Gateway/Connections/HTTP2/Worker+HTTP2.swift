@@ -12,14 +12,4 @@ extension Worker {
     settings.maximumTarget = limits.target
     return settings
   }
-
-  /// Takes the memory of a stream's output back when it is empty; a little stays for the stream's next use.
-  func recycle(_ stream: HTTP2Stream) {
-    if stream.output.capacity > HTTP2Stream.keptBytes { recycle(&stream.output) }
-  }
-
-  /// Takes the memory of a stream's output back, whatever is in it.
-  func discard(_ stream: HTTP2Stream) {
-    if stream.output.capacity > HTTP2Stream.keptBytes { discard(&stream.output) } else { stream.output.removeAll() }
-  }
 }

@@ -58,9 +58,15 @@ extension UpstreamConnection: TickFlushing {
   }
 
   func send(_ buffer: inout ByteBuffer, _ count: Int) {
+    if !movesWhole(buffer, count) { worker.lendBuffer(to: &output, for: count + ChunkedWriter.overhead) }
     BodyFramer.frame(&buffer, count, as: attempt?.request.framing ?? .none, into: &output)
     if isCongested { wasCongested = true }
     scheduleFlush()
+  }
+
+  /// Whether bytes go on in their own memory.
+  private func movesWhole(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
+    attempt?.request.framing != .chunked && count == buffer.count && buffer.capacity > 0
   }
 
   func sendEnd(trailers: FieldBlock?) {

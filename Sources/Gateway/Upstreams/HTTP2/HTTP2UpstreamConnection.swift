@@ -149,6 +149,7 @@ final class HTTP2UpstreamConnection: TickFlushing {
   }
 
   func deliverLater(_ exchange: HTTP2UpstreamStream) {
+    if undelivered.capacity == 0 { swap(&undelivered, &worker.spareExchanges) }
     undelivered.append(exchange)
     guard !isFlushing else { return }
     isFlushing = true
@@ -161,6 +162,8 @@ final class HTTP2UpstreamConnection: TickFlushing {
     var exchanges: [HTTP2UpstreamStream] = []
     swap(&exchanges, &undelivered)
     for exchange in exchanges { exchange.deliver() }
+    exchanges.removeAll(keepingCapacity: true)
+    worker.spareExchanges = exchanges
   }
 
   func scheduleFlush() { wire?.scheduleFlush() }

@@ -107,15 +107,19 @@ final class HTTP2UpstreamStream: UpstreamExchange {
     guard let stream, !isDelivering else { return }
     isDelivering = true
     while !isPaused, let attempt, !stream.input.isEmpty {
-      var buffer = ByteBuffer()
-      swap(&buffer, &stream.input)
-      let count = buffer.count
-      owedCredit += count
-      attempt.received(&buffer, count)
-      returnCredit()
+      var buffer = stream.input.popFirst()
+      give(&buffer, to: attempt)
+      worker.give(buffer)
     }
     isDelivering = false
     if !isPaused, stream.hasReceivedEnd, stream.input.isEmpty { finish(stream) }
+  }
+
+  private func give(_ buffer: inout ByteBuffer, to attempt: Attempt) {
+    let count = buffer.count
+    owedCredit += count
+    attempt.received(&buffer, count)
+    returnCredit()
   }
 
   /// The answer is whole.
@@ -205,8 +209,7 @@ final class HTTP2UpstreamStream: UpstreamExchange {
   }
 
   private func leave(_ stream: HTTP2Stream) {
-    worker.discard(&stream.input)
-    if stream.isClosed { worker.discard(&stream.output) }
+    session.dropInput(of: stream)
   }
 }
 
@@ -215,21 +218,29 @@ extension HTTP2UpstreamStream: HTTP2StreamOwner {
     if let attempt { begin(stream, attempt) }
   }
 
-  func stream(_ stream: HTTP2Stream, received bytes: Int) {
-    if attempt == nil { worker.discard(&stream.input) } else { deliver() }
+  func stream(_ stream: HTTP2Stream, received bytes: inout ByteBuffer) {
+    guard let attempt else {
+      bytes.removeAll()
+      return session.dropInput(of: stream)
+    }
+    guard !isPaused, !isDelivering, stream.input.isEmpty else {
+      session.keep(&bytes, for: stream)
+      return deliver()
+    }
+    isDelivering = true
+    give(&bytes, to: attempt)
+    isDelivering = false
   }
 
   func streamEnded(_ stream: HTTP2Stream) { deliver() }
 
   func streamDrained(_ stream: HTTP2Stream) {
-    worker.recycle(stream)
     guard wasCongested else { return }
     wasCongested = false
     attempt?.drained()
   }
 
   func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
-    worker.discard(stream)
     connection.ended(self)
     guard attempt != nil, !stream.hasReceivedEnd else { return }
     switch code {
