@@ -13,6 +13,7 @@ import Testing
     var isReady: Bool { true }
     func metrics() -> [UInt8] { [] }
     func upstreams() -> [UInt8] { [] }
+    func audit() -> [UInt8] { [] }
     func routes() -> [UInt8] { [] }
     func reload() -> ReloadOutcome { .ok(warnings: []) }
 

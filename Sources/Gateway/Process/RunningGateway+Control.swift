@@ -25,6 +25,8 @@ extension RunningGateway: ControlPlane {
 
   func upstreams() -> [UInt8] { UpstreamReport.json(snapshot.upstreams, shared.upstreams).bytes }
 
+  func audit() -> [UInt8] { trail.json(replica: replica).bytes }
+
   func samples(_ procedure: String) -> Result<[UInt8], ControlError> {
     find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
   }
