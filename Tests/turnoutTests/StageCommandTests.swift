@@ -134,7 +134,7 @@ import Testing
     let captured = Captured()
     #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(server.address.text)"]) == 1)
     #expect(
-      captured.error == "turnout: http://\(server.address.text) answered 502, and not as Turnout's admin endpoint does; "
-        + "--admin names another\n")
+      captured.error == "turnout: http://\(server.address.text) answered 502, and not as Turnout's admin endpoint "
+        + "does; --admin names another\n")
   }
 }

@@ -34,7 +34,8 @@ extension AdminClient {
   /// The endpoint's own words, else the status alone: whoever answers at that port may not be Turnout.
   private func reason(of answer: Answer) -> String {
     guard let message = (try? JSONValue(parsing: answer.body))?["error"]?.text else {
-      return "\(endpoint.text) answered \(answer.status), and not as Turnout's admin endpoint does; --admin names another"
+      return
+        "\(endpoint.text) answered \(answer.status), and not as Turnout's admin endpoint does; --admin names another"
     }
     if answer.status == 401 {
       let what =

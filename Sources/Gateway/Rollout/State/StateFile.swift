@@ -110,7 +110,8 @@ final class StateFile: Sendable {
         state.withLock { $0.isFailing = true }
         failed(
           .write,
-          "the state file \(path) could not be written, and what is set at run time would not outlive a restart: \(error)")
+          "the state file \(path) could not be written, and what is set at run time would not outlive a restart: \(error)"
+        )
       }
     }
   }
