@@ -33,6 +33,7 @@ package final class FieldBlock {
     @inline(__always)
     mutating func open(_ name: FieldName, _ nameLength: Int, _ valueLength: Int, at line: Int) {
       seen.formUnion(FieldNames(name))
+      if entries.capacity == 0 { entries.reserveCapacity(8) }
       entries.append(
         Entry(
           name: name, nameLength: UInt32(clamping: nameLength), line: UInt32(clamping: line),
@@ -136,17 +137,35 @@ package final class FieldBlock {
   }
 
   package func append(_ name: FieldName, _ value: String) {
-    append(name, Array(value.utf8).span)
+    var value = value
+    value.withUTF8 { append(name, unsafe Span(_unsafeElements: $0)) }
   }
 
   package func append(_ name: FieldName, decimal value: Int) {
-    var digits = ByteBuffer()
-    digits.append(decimal: value)
-    append(name, digits.span)
+    // `-` and the digits of a number of 64 bits.
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { room in
+      var start = room.count
+      var rest = value.magnitude
+      repeat {
+        start &-= 1
+        unsafe room[start] = UInt8(truncatingIfNeeded: rest % 10) &+ 48
+        rest /= 10
+      } while rest > 0
+      if value < 0 {
+        start &-= 1
+        unsafe room[start] = UInt8(ascii: "-")
+      }
+      append(name, unsafe Span(_unsafeElements: UnsafeBufferPointer(rebasing: room[start...])))
+    }
   }
 
   package func append(_ name: String, _ value: String) {
-    append(Array(name.utf8).span, Array(value.utf8).span)
+    var (name, value) = (name, value)
+    name.withUTF8 { name in
+      value.withUTF8 { value in
+        append(unsafe Span(_unsafeElements: name), unsafe Span(_unsafeElements: value))
+      }
+    }
   }
 
   /// Appends a field of another block, with a prefix before its name (`Trailer-`) if wanted.
@@ -174,6 +193,8 @@ package final class FieldBlock {
 
   private func open(_ name: FieldName, _ nameLength: Int, _ valueLength: Int) {
     checkLoans()
+    // Some fields at least: growing to their number step by step would take a handful of pieces of memory.
+    if lines.capacity == 0 { lines.reserve(256) }
     table.open(name, nameLength, valueLength, at: lines.count)
   }
 

@@ -104,7 +104,7 @@ struct LentBytesTests {
       #expect($0.bytes == Self.bytes[1...] + [7])
     }
     lending {
-      $0.appendWithUnsafeRoom(0) { room in
+      $0.appendWithUnsafeRoom(1) { room in
         #expect(room.count > 0)
         return 0
       }

@@ -46,3 +46,6 @@ int clinux_ignore_signal(int number);
 
 /// The text of an errno value, into `text`; never fails.
 void clinux_error_text(int code, char *text, size_t size);
+
+/// Gives memory that the C library holds free back to the system, all but `pad` bytes of it.
+extern int malloc_trim(size_t pad);

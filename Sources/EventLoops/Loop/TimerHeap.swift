@@ -8,7 +8,7 @@ struct TimerHeap {
   private var nodes: ContiguousArray<Node> = []
 
   var count: Int { nodes.count }
-  var first: Timer? { nodes.first?.timer.takeUnretainedValue() }
+  var first: Timer? { nodes.isEmpty ? nil : nodes[0].timer.takeUnretainedValue() }
 
   func key(at position: Int) -> TimerKey { nodes[position].key }
 

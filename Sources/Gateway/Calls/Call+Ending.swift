@@ -65,6 +65,7 @@ extension Call {
       self.shadow = nil
       shadow.callEnded()
     }
+    forgetReplyFields()
   }
 
   /// The client left: what answers is cancelled; a shadow goes on.

@@ -153,7 +153,7 @@ extension Call: AttemptOwner {
   func readReply(
     _ backend: any Backend, _ head: ResponseHead, _ body: inout ByteBuffer, _ trailers: FieldBlock
   ) throws(RPCError) -> Payload {
-    let payload = Payload()
+    let payload = Payload(from: worker.loop.buffers, for: body.count)
     let coding = backend.readsPlainBody ? try replyCoding(head) : .identity
     if coding == .identity || body.isEmpty {
       try backend.decodeReply(self, head, body: body.span, trailers: trailers, into: payload)

@@ -73,8 +73,26 @@ final class Call {
   var replyBody = ByteBuffer()
   var reserved = 0
   /// Of an answer that is translated.
-  private(set) lazy var replyMetadata = FieldBlock()
-  private(set) lazy var replyTrailers = FieldBlock()
+  var replyMetadata: FieldBlock {
+    if let replyMetadataFields { return replyMetadataFields }
+    let taken = worker.takeFields()
+    replyMetadataFields = taken
+    return taken
+  }
+  var replyTrailers: FieldBlock {
+    if let replyTrailerFields { return replyTrailerFields }
+    let taken = worker.takeFields()
+    replyTrailerFields = taken
+    return taken
+  }
+  private var replyMetadataFields: FieldBlock?
+  private var replyTrailerFields: FieldBlock?
+
+  /// Nobody asks for what the answer said any more.
+  func forgetReplyFields() {
+    worker.give(&replyMetadataFields)
+    worker.give(&replyTrailerFields)
+  }
   /// Whether the upstream's answer is what is being read now, so that its faults are not the client's.
   var isReplying = false
   /// The codec that the caller reads: that of its request.

@@ -10,7 +10,19 @@ final class Payload {
   /// What ``buffer`` is compressed with: a side that takes it so gets it as it came. An empty one never is.
   var coding = ContentCoding.identity
 
-  init() {}
+  private let store: BufferStore?
+
+  init() { store = nil }
+
+  /// One that is used up soon: its memory is the loop's.
+  ///
+  /// - Parameter bytes: as many will be written, and more of them.
+  init(from store: BufferStore, for bytes: Int) {
+    self.store = store
+    buffer = store.take(for: bytes)
+  }
+
+  deinit { store?.discard(&buffer) }
 
   func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     try buffer.withSpan(nil, body)

@@ -1,5 +1,6 @@
 import Bytes
 import EventLoops
+import HTTPModel
 
 /// The loop's read buffers: attached while there is something to read, detached when it has been handled.
 extension Worker {
@@ -56,6 +57,26 @@ extension Worker {
     guard spareIncoming.count < Self.maximumSpareRequests else { return }
     incoming.reset(limits: headLimits)
     spareIncoming.append(incoming)
+  }
+
+  /// Field sections that are kept for the next answers, and the bytes of the greatest of them.
+  private static let maximumSpareFields = 64
+  private static let maximumFieldBytes = 4 << 10
+
+  func takeFields() -> FieldBlock { spareFields.popLast() ?? FieldBlock() }
+
+  /// Takes a field section back, unless somebody else reads it.
+  func give(_ fields: inout FieldBlock?) {
+    guard fields != nil else { return }
+    let isOurs = isKnownUniquelyReferenced(&fields)
+    if let given = fields.take(), isOurs { give(given) }
+  }
+
+  /// Takes a field section back that nobody else reads.
+  func give(_ fields: FieldBlock) {
+    guard spareFields.count < Self.maximumSpareFields, fields.capacity <= Self.maximumFieldBytes else { return }
+    fields.removeAll()
+    spareFields.append(fields)
   }
 
   /// Takes the memory of an empty buffer back.

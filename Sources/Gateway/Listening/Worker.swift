@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTP2
+import HTTPModel
 import Metrics
 import Migration
 import Policies
@@ -58,6 +59,9 @@ final class Worker {
   var spareExchanges: [HTTP2UpstreamStream] = []
   var spareStreams: [HTTP2ClientStream] = []
   var spareIncoming: [IncomingRequest] = []
+  var spareFields: [FieldBlock] = []
+  /// Where the request lines of HTTP/2 requests are put together.
+  var requestLine = HTTP2RequestLine(method: .get, isSecure: false)
   var sparePipes: [SplicePipe] = []
   var pipesLent = 0
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }

@@ -20,6 +20,7 @@ extension RunningGateway {
         shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
         for warning in warnings { shared.log.write(.warning, "\(warning)") }
         shared.log.write(.info, "reloaded (\(reason))")
+        StartupMemory.release()
       case .failed(let diagnostics):
         shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
         for diagnostic in diagnostics { shared.log.write(.error, "\(diagnostic)") }

@@ -37,6 +37,7 @@ package struct Turnout: GatewayProgram {
     if let admin = addresses.admin { gateway.shared.log.write(.info, "admin endpoint on \(admin.text)") }
     if let probes = addresses.probes { gateway.shared.log.write(.info, "probes on \(probes.text)") }
     started(addresses)
+    StartupMemory.release()
     gateway.waitUntilEnded()
     withExtendedLifetime(signals) {}
     return .success(())

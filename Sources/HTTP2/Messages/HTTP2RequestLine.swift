@@ -8,6 +8,14 @@ package struct HTTP2RequestLine: ~Copyable {
   package var authority = ByteBuffer()
   package var target = ByteBuffer()
 
+  /// Begins anew, with the memory kept.
+  package mutating func reset(method: HTTPMethod, isSecure: Bool) {
+    self.method = method
+    self.isSecure = isSecure
+    authority.removeAll()
+    target.removeAll()
+  }
+
   package init(method: HTTPMethod, isSecure: Bool) {
     self.method = method
     self.isSecure = isSecure

@@ -72,9 +72,8 @@ extension HTTP2Session {
     guard isUsable(stream), !stream.hasOutputEnded else { return }
     stream.hasOutputEnded = true
     if let trailers, !trailers.isEmpty {
-      let own = FieldBlock()
-      own.append(contentsOf: trailers)
-      stream.outputTrailers = own
+      stream.outputTrailers.append(contentsOf: trailers)
+      stream.owesTrailers = true
     }
     resume(stream)
   }

@@ -17,8 +17,9 @@ extension HTTP2Session {
     flags |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
     if count == waiting, stream.hasOutputEnded {
       flags |= NGHTTP2_DATA_FLAG_EOF.rawValue
-      if let trailers = stream.outputTrailers {
-        stream.outputTrailers = nil
+      if stream.owesTrailers {
+        stream.owesTrailers = false
+        let trailers = stream.outputTrailers
         flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
         _ = unsafe workspace.layout.withTrailers(trailers) {
           unsafe nghttp2_submit_trailer(handle, stream.number, $0, $1)

@@ -220,7 +220,8 @@ package final class HTTP2Session {
     guard !drained.isEmpty else { return }
     var waiting: [HTTP2Stream] = []
     swap(&waiting, &drained)
-    for stream in waiting {
+    for index in waiting.indices {
+      let stream = waiting[index]
       stream.isListedAsDrained = false
       if stream.output.isEmpty { stream.holder?.streamDrained(stream) }
     }

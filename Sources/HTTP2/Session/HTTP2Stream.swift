@@ -77,7 +77,8 @@ package final class HTTP2Stream {
   var hasFinalHead = false
 
   var hasOutputEnded = false
-  var outputTrailers: FieldBlock?
+  /// Whether ``outputTrailers`` are to be sent behind the output.
+  var owesTrailers = false
   /// Whether the session waits to be told of more output.
   var isDeferred = false
   var isOutputSent = false
@@ -88,6 +89,15 @@ package final class HTTP2Stream {
   private var requestHead: RequestHead?
   private var responseHead: ResponseHead?
   private var trailerFields: FieldBlock?
+  private var outputTrailerFields: FieldBlock?
+
+  /// This side's trailer section, as it was when the direction ended.
+  var outputTrailers: FieldBlock {
+    if let outputTrailerFields { return outputTrailerFields }
+    let made = FieldBlock()
+    outputTrailerFields = made
+    return made
+  }
 
   init() {}
 }
@@ -103,6 +113,7 @@ extension HTTP2Stream {
     if let requestHead { bytes += requestHead.fields.capacity + requestHead.target.capacity }
     if let responseHead { bytes += responseHead.fields.capacity }
     if let trailerFields { bytes += trailerFields.capacity }
+    if let outputTrailerFields { bytes += outputTrailerFields.capacity }
     return bytes
   }
 
@@ -124,7 +135,7 @@ extension HTTP2Stream {
     isInputWhole = false
     hasFinalHead = false
     hasOutputEnded = false
-    outputTrailers = nil
+    owesTrailers = false
     isDeferred = false
     isOutputSent = false
     isListedAsDrained = false
@@ -143,7 +154,15 @@ extension HTTP2Stream {
       guard head.fields.capacity <= Self.keptBytes else { return false }
       head.removeAll()
     }
-    trailerFields = nil
+    Self.clear(&trailerFields)
+    Self.clear(&outputTrailerFields)
     return true
+  }
+
+  /// A section that somebody still reads, or that is too large, is not used again.
+  private static func clear(_ fields: inout FieldBlock?) {
+    if fields != nil, !isKnownUniquelyReferenced(&fields) { fields = nil }
+    if let known = fields, known.capacity > keptBytes { fields = nil }
+    fields?.removeAll()
   }
 }

@@ -17,17 +17,20 @@ package struct StreamTap {
   package private(set) var isEndUnreadable = false
 
   /// Whether the end of stream has come whole, so that nothing of the answer is missing.
-  package var isComplete: Bool { (hasEnded || endsOutside) && remaining == 0 && head.isEmpty && !isBroken }
+  package var isComplete: Bool { (hasEnded || endsOutside) && remaining == 0 && headBytes == 0 && !isBroken }
 
   /// Whether the bytes that have passed are whole messages, behind which an end may stand.
-  package var isBetweenMessages: Bool { remaining == 0 && head.isEmpty && !hasEnded && !isBroken }
+  package var isBetweenMessages: Bool { remaining == 0 && headBytes == 0 && !hasEnded && !isBroken }
 
   private let dialect: EnvelopeDialect
   private let maximumEnd: Int
   private let decompress: Decompression?
   /// Whether no envelope ends the response.
   private var endsOutside: Bool { dialect.endFlag == 0 }
-  private var head: [UInt8] = []
+  /// Bytes of a head that is not whole: the flags, and the length as far as it has come.
+  private var headBytes = 0
+  private var flags: UInt8 = 0
+  private var length = 0
   private var remaining = 0
   private var ending: EnvelopeHead?
   private var end: [UInt8] = []
@@ -44,7 +47,6 @@ package struct StreamTap {
     self.dialect = dialect
     self.maximumEnd = maximumEnd
     self.decompress = decompress
-    head.reserveCapacity(EnvelopeHead.size)
   }
 
   /// Takes note of the next bytes of the body.
@@ -62,9 +64,10 @@ package struct StreamTap {
       } else if hasEnded {
         breaks("bytes behind the end of the stream")
       } else {
-        head.append(bytes[at])
+        if headBytes == 0 { flags = bytes[at] } else { length = length << 8 | Int(bytes[at]) }
+        headBytes += 1
         at += 1
-        if head.count == EnvelopeHead.size { beginEnvelope() }
+        if headBytes == EnvelopeHead.size { beginEnvelope() }
       }
     }
   }
@@ -72,13 +75,13 @@ package struct StreamTap {
   /// The body is complete.
   package mutating func ended() {
     if isBroken || isComplete { return }
-    breaks(remaining > 0 || !head.isEmpty ? "the stream ended inside an envelope" : "the stream has no end of stream")
+    breaks(remaining > 0 || headBytes > 0 ? "the stream ended inside an envelope" : "the stream has no end of stream")
   }
 
   private mutating func beginEnvelope() {
-    let flags = head[0]
-    remaining = head.dropFirst().reduce(0) { $0 << 8 | Int($1) }
-    head.removeAll(keepingCapacity: true)
+    remaining = length
+    length = 0
+    headBytes = 0
     let envelope = EnvelopeHead(flags: flags, length: remaining)
     guard flags & ~(EnvelopeHead.compressed | dialect.endFlag) == 0 else {
       breaks("an envelope has flags \(flags)")

@@ -33,7 +33,8 @@ struct GRPCReplies {
   }
 
   func readEnd(_ call: Call, _ end: Span<UInt8>?, head: FieldBlock?, trailers: FieldBlock) -> RPCError? {
-    let fields = FieldBlock()
+    let fields = call.worker.takeFields()
+    defer { call.worker.give(fields) }
     if let end {
       do throws(RPCError) { try GRPCWebTrailers.read(end, into: fields) } catch { return error }
     } else {

@@ -45,24 +45,28 @@ final class HTTP2UpstreamStream: UpstreamExchange {
     var length: Int?
     if case .length(let count) = request.framing { length = count }
     let hasBody = request.framing != .none && request.framing != .length(0)
-    var line = HTTP2RequestLine(method: request.method, isSecure: connection.endpoint.isSecure)
-    line.target.append(request.target)
+    worker.requestLine.reset(method: request.method, isSecure: connection.endpoint.isSecure)
+    worker.requestLine.target.append(request.target)
     if request.authority.isEmpty {
-      line.authority.append(connection.endpoint.authority)
+      worker.requestLine.authority.append(connection.endpoint.authority)
     } else {
-      line.authority.append(request.authority)
+      worker.requestLine.authority.append(request.authority)
     }
     guard
       let stream = session.request(
-        line, fields: request.fields, contentLength: length, hasBody: hasBody, owner: self)
+        worker.requestLine, fields: request.fields, contentLength: length, hasBody: hasBody, owner: self)
     else { return false }
     self.stream = stream
     attempt.assign(self)
     connection.scheduleFlush()
     guard hasBody else { return true }
     var body = ByteBuffer()
+    if let message = request.body {
+      worker.lendBuffer(to: &body, for: message.buffer.count + EnvelopeHead.size)
+    }
     if !request.appendBody(to: &body) { attempt.takePending(into: &body) }
     session.send(&body, body.count, on: stream)
+    worker.give(body)
     if attempt.bodyIsComplete { session.end(stream, trailers: attempt.pendingTrailers) }
     if isCongested { wasCongested = true }
     return true
