@@ -103,6 +103,12 @@ def test_a_side_that_is_not_there(started, rest):
         assert part in line
 
 
+def test_a_line_of_text(started):
+    gateway = started(canary(), {"content": {"endpoints": [NOWHERE]}}, interceptors=[{"access_log": {"format": "text"}}])
+    assert gateway.fetch("GET", "/v1/books/b1").status == 200
+    assert " canary/rpc>rest legacy 200 ok " in gateway.access_log()[0]
+
+
 def test_a_side_that_hangs_leaves_time_by_its_try(started, rest, rpc):
     gateway = started(canary(), {"content": {"retries": QUICK}})
 
