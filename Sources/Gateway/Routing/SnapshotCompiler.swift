@@ -185,6 +185,7 @@ struct SnapshotCompiler {
     let rules = sources.rules(
       for: method, of: type, configured: own?.http, fallback: own?.method.position ?? service.service.position)
     diagnostics += ShadowChecks.faults(method, type, service.settings, settings, rules.first?.rule, schema)
+    diagnostics += FallbackChecks.faults(method, type, service.settings, settings, rules.first?.rule)
     var bindings: [RESTBinding] = []
     var templates: [String] = []
     for rule in rules {
