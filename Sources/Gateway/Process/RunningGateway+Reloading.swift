@@ -19,8 +19,8 @@ extension RunningGateway {
       case .ok(let warnings):
         shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
         for warning in warnings { shared.log.write(.warning, "\(warning)") }
-        shared.log.write(.info, "reloaded (\(reason))")
         StartupMemory.release()
+        shared.log.write(.info, "reloaded (\(reason))")
       case .failed(let diagnostics):
         shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
         for diagnostic in diagnostics { shared.log.write(.error, "\(diagnostic)") }

@@ -32,12 +32,12 @@ package struct Turnout: GatewayProgram {
     } catch {
       return .failure(.other("signals cannot be handled: \(error)"))
     }
+    StartupMemory.release()
     let addresses = gateway.addresses
     for address in addresses.listeners { gateway.shared.log.write(.info, "listening on \(address.text)") }
     if let admin = addresses.admin { gateway.shared.log.write(.info, "admin endpoint on \(admin.text)") }
     if let probes = addresses.probes { gateway.shared.log.write(.info, "probes on \(probes.text)") }
     started(addresses)
-    StartupMemory.release()
     gateway.waitUntilEnded()
     withExtendedLifetime(signals) {}
     return .success(())
