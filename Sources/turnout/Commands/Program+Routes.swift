@@ -46,7 +46,8 @@ extension Program {
     for route in routes {
       let bindings = route.bindings.map { "\($0.method) \($0.path)" }
       rows.append([
-        route.procedure, RouteStatus.Setting(stage: route.stage, percent: route.percent).text, route.rest ?? "-", route.rpc ?? "-", bindings.first ?? "-",
+        route.procedure, RouteStatus.Setting(stage: route.stage, percent: route.percent).text, route.rest ?? "-",
+        route.rpc ?? "-", bindings.first ?? "-",
         route.hosts.joined(separator: ","),
       ])
       for binding in bindings.dropFirst() { rows.append(["", "", "", "", binding, ""]) }
