@@ -139,6 +139,38 @@ def test_it_is_opened_anew_after_a_rotation(gateway):
     assert [line["to"]["stage"] for line in lines(gateway, 1)] == ["rest"]
 
 
+def test_a_reload_names_another_path(start, configuration):
+    """The first lines of the new log are what the reload itself changed; the old one is whole."""
+    gateway = start(configuration())
+
+    def reload(stage, audit):
+        gateway.write(configuration(methods={"GetBook": {"stage": stage}}, **({"audit": {"path": audit}} if audit else {})))
+        return gateway.admin("POST", "/reload")
+
+    def said(name):
+        return [line["to"]["stage"] for line in lines(gateway, 1, name)]
+
+    assert gateway.admin("PUT", f"/routes/{GET}/stage", {"stage": "rpc"}).status == 200
+    assert reload("shadow", "one.log").json() == {"outcome": "ok"}
+    assert said("one.log") == ["shadow"]
+    assert reload("rpc", "two.log").json() == {"outcome": "ok"}
+    assert gateway.admin("PUT", f"/routes/{GET}/stage", {"stage": "rest"}).status == 200
+    wait_until(lambda: len(said("two.log")) == 2, what="both changes")
+    assert (said("one.log"), said("two.log")) == (["shadow"], ["rpc", "rest"])
+    # One that cannot be opened refuses the whole reload.
+    refused = reload("shadow", "nowhere/audit.log")
+    assert refused.status == 422, refused
+    [error] = refused.json()["errors"]
+    assert error["message"].startswith("the audit log cannot be opened: ") and error["line"] > 1
+    assert gateway.admin("GET", f"/routes/{GET}").json()["configured_stage"] == "rpc"
+    assert gateway.admin("PUT", f"/routes/{GET}/stage", {"stage": "rpc"}).status == 200
+    wait_until(lambda: said("two.log") == ["rpc", "rest", "rpc"], what="the old log")
+    assert reload("shadow", None).json() == {"outcome": "ok"}
+    assert gateway.admin("PUT", f"/routes/{GET}/stage", {"stage": "rpc"}).status == 200
+    wait_until(lambda: gateway.log().count("event\":\"stage_change\"") + gateway.log().count("event=stage_change") >= 7, what="the log")
+    assert said("two.log") == ["rpc", "rest", "rpc"]
+
+
 def test_a_path_that_cannot_be_opened_is_told_at_the_start(configuration, tmp_path):
     file = tmp_path / "turnout.yaml"
     file.write_text(json.dumps(configuration(audit={"path": "nowhere/audit.log"}), indent=2))

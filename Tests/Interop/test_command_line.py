@@ -108,6 +108,39 @@ def test_routes(file):
     assert len(routes[f"{SERVICE}/GetBook"]["bindings"]) == 2
 
 
+def test_routes_and_explain_with_the_stages_of_a_running_gateway(start, configuration, rest, rpc):
+    settings = {"canary": {"percent": "20%", "sticky_by": "header:x-user", "rules": [
+        {"when": {"header": "x-beta", "present": True}, "use": "rpc"}]}}
+    gateway = start(configuration(methods={"GetBook": settings}))
+    admin = ["--admin", gateway.admin_url]
+    get = f"{SERVICE}/GetBook"
+    file = gateway.file
+
+    def stage_of(*more, fields=()):
+        return next(line.split(None, 1)[1] for line in explain(file, "GET", "/v1/books/b1", *fields, *more).splitlines() if line.startswith("stage "))
+
+    assert stage_of() == stage_of(*admin) == "rest: the rest side answers"
+    gateway.set_stage(get, "rpc")
+    assert stage_of() == "rest: the rest side answers"
+    assert stage_of(*admin) == "rpc: the rpc side answers (rpc at run time; the file says rest)"
+    assert run("stage", get, "canary", "--percent", "100", *admin).returncode == 0
+    assert stage_of(*admin) == "canary: the rpc side answers (canary at 100% at run time; the file says rest)"
+    assert run("stage", get, "canary", "--percent", "0", *admin).returncode == 0
+    beta = {"fields": ["-H", "x-beta: 1"]}
+    assert (stage_of(*admin).split(" (")[0], stage_of(*admin, **beta).split(" (")[0]) == (
+        "canary: the rest side answers", "canary: the rpc side answers")
+    line = next(line for line in run("routes", *admin).stdout.splitlines() if get in line)
+    assert "canary 0 %" in line and "GET /v1/books/{id}" in line
+    routes = {route["procedure"]: route for route in json.loads(run("routes", "--json", *admin).stdout)["routes"]}
+    listed = {route["procedure"]: route for route in json.loads(run("routes", "--json", "--config", file).stdout)["routes"]}
+    assert (routes[get]["stage"], routes[get]["percent"], listed[get]["stage"]) == ("canary", 0, "rest")
+    # But for that, both say the same.
+    assert routes == {**listed, get: {**listed[get], "stage": "canary", "percent": 0}}
+    for arguments in (["routes"], ["explain", "--config", file, "GET", "/v1/books/b1"]):
+        result = run(*arguments, "--admin", "http://127.0.0.1:1")
+        assert (result.returncode, result.stdout) == (1, "") and "no answer from the admin endpoint" in result.stderr
+
+
 def explain(file, *arguments):
     result = run("explain", "--config", file, *arguments)
     assert result.returncode == 0, result.stderr

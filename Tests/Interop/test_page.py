@@ -4,42 +4,14 @@ import json
 
 import pytest
 
-from support.browser import Browser, screenshots
 from support.gateway import wait_until
-from support.migration import TIME, caller, every_part, guard, ramp, route, side, table
-from support.rest_service import book
+from support.migration import TIME, caller, compared, every_part, guard, ramp, route, side, table
+from support.page_fixtures import ROW, row_text, toggle
+from support.rest_service import Reply, book
 from support.schema import SERVICE
 
 PROCEDURE = f"{SERVICE}/GetBook"
 TOKEN = "s3cret-token"
-ROW = "document.querySelector('.toggle[data-procedure=\"%s\"]').closest('tr')"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("browser"))
-    yield browser
-    browser.stop()
-
-
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory):
-    return screenshots(tmp_path_factory.mktemp("screenshots"))
-
-
-@pytest.fixture
-def opened(browser):
-    """Opens tabs; at the end none of them may have complained."""
-    tabs = []
-
-    def open(*arguments, **more):
-        tabs.append(browser.open(*arguments, **more))
-        return tabs[-1]
-
-    yield open
-    for tab in tabs:
-        assert tab.faults() == []
-        tab.close()
 
 
 @pytest.fixture
@@ -53,14 +25,6 @@ def shown(opened, shared_gateways, rest, rpc):
         return page
 
     return show
-
-
-def toggle(procedure):
-    return f'.toggle[data-procedure="{procedure}"]'
-
-
-def row_text(page, procedure):
-    return page.run(f"({ROW % procedure})?.innerText ?? ''")
 
 
 def stage_of(gateway):
@@ -271,26 +235,146 @@ def test_a_phone(shown, pictures):
     assert box[0] >= 0 and box[1] <= 360 and box[2] <= 740
 
 
-def test_dark_and_light(shown, pictures):
-    def luminance(page, selector, property):
-        return page.run(f"""(() => {{
-            const color = getComputedStyle(document.querySelector("{selector}")).{property};
-            const [red, green, blue] = color.match(/[\\d.]+/g).map((part) => (part /= 255) <= 0.03928
-                ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-            return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-        }})()""")
+# Every text that is shown, with its contrast to what lies behind it (WCAG 2, 1.4.3).
+FAINT = """(() => {
+    // `rgb(…)` counts to 255, `color(srgb …)` to 1.
+    const parts = (color) => {
+        const [r, g, b, alpha = 1] = color.match(/[\\d.]+/g).map(Number), whole = color.startsWith("color(") ? 255 : 1;
+        return [r * whole, g * whole, b * whole, alpha];
+    };
+    const luminance = ([red, green, blue]) => {
+        const [r, g, b] = [red, green, blue].map((part) => (part /= 255) <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ground = (element) => {
+        for (let one = element; one; one = one.parentElement) {
+            const color = parts(getComputedStyle(one).backgroundColor);
+            if (color[3] > 0.9) return color;
+        }
+        return [255, 255, 255];
+    };
+    const faint = [];
+    let looked = 0;
+    const top = document.querySelector("dialog[open]") ?? document.body;
+    const walker = document.createTreeWalker(top, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const text = walker.currentNode.data.trim(), element = walker.currentNode.parentElement;
+        if (!text || !element.checkVisibility({ visibilityProperty: true }) || element.closest(":disabled, script, style, dialog:not([open])")) continue;
+        looked += 1;
+        const [one, other] = [luminance(parts(getComputedStyle(element).color)), luminance(ground(element))];
+        const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+        if (contrast < 4.5) faint.push([text, element.className, contrast.toFixed(2)]);
+    }
+    return { faint, looked };
+})()"""
 
-    for dark in (False, True):
-        page = shown(every_part(), dark=dark)
-        page.click(toggle("shop.v1.Shop/GetCart"))
-        page.screenshot(pictures / ("dark.png" if dark else "light.png"), full=True)
-        ground = luminance(page, ".table-card", "backgroundColor")
-        assert (ground < 0.05) == dark
-        # Text can be read: WCAG's contrast of 4.5.
-        for selector in (".method", ".service", ".face", ".worse", ".mark.bad", ".mark.warn, .mark.info", "#tile-guard"):
-            text = luminance(page, selector, "color")
-            contrast = (max(text, ground) + 0.05) / (min(text, ground) + 0.05)
-            assert contrast >= 4.5, (dark, selector, contrast)
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_everything_can_be_read(shown, pictures, dark):
+    page = shown(every_part(), dark=dark)
+    page.click(toggle("shop.v1.Shop/GetCart"))
+    page.screenshot(pictures / ("dark.png" if dark else "light.png"), full=True)
+    luminance = page.run("getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).map(Number)[0]")
+    assert (luminance < 64) == dark
+    page.run("document.querySelectorAll('.toggle[aria-expanded=false]').forEach((one) => one.click())")
+    found = page.run(FAINT)
+    assert found["faint"] == [] and found["looked"] > 200
+    for opening in ("openChange(page.routes[1], 'move')", "openHelp()", "askForToken(true)"):
+        page.run(f"document.querySelector('dialog[open]')?.close(); void {opening}")
+        found = page.run(FAINT)
+        assert found["faint"] == [] and found["looked"] > 4, opening
+    page.run("document.querySelector('dialog[open]').close(); page.failures = 2; page.problem = 'a test'; renderLive()")
+    assert page.text("#banner") and page.run(FAINT)["faint"] == []
+
+
+def test_what_has_the_focus_is_seen_and_named(shown):
+    """By Tab through all of the page: each stop has an outline, is not covered, and says what it is to those who cannot see it."""
+    page = shown(every_part())
+    page.run("document.querySelectorAll('.toggle').forEach((one) => one.click())")
+    page.run("document.querySelector('.skip').focus()")
+    stops = []
+    for _ in range(200):
+        stop = page.run("""(() => {
+            const one = document.activeElement, box = one.getBoundingClientRect(), style = getComputedStyle(one);
+            const at = document.elementFromPoint(box.x + Math.min(box.width / 2, 40), box.y + Math.min(box.height / 2, 10));
+            return { tag: one.tagName, what: one.id || one.innerText, outline: style.outlineStyle,
+                     seen: at === one || one.contains(at) || at?.contains(one) };
+        })()""")
+        if stop["tag"] == "BODY" or stop["what"] in stops[1:]:
+            if stop["tag"] == "BODY":
+                break
+        stops.append(stop["what"])
+        assert stop["outline"] != "none" and stop["seen"], stop
+        page.press("Tab")
+    assert len(stops) > 40 and "filter" in stops
+    page.run("openChange(page.routes[1], 'move')")
+    unnamed = [
+        (node["role"]["value"], node.get("properties")) for node in page.call("Accessibility.getFullAXTree")["nodes"]
+        if not node.get("ignored") and not node.get("name", {}).get("value")
+        and node["role"]["value"] in ("button", "textbox", "searchbox", "combobox", "slider", "spinbutton", "radio", "checkbox", "link",
+                                      "dialog", "table", "region", "image", "heading")]
+    assert unnamed == []
+
+
+def test_who_wants_no_motion_gets_none(shown):
+    page = shown(every_part(), reduced=True)
+    moving = "[...document.querySelectorAll('*')].filter((one) => { const s = getComputedStyle(one); return s.animationName !== 'none' || parseFloat(s.transitionDuration) > 0; }).length"
+    assert page.run(moving) == 0
+    assert shown(every_part()).run(moving) > 0
+
+
+def test_a_token_that_was_not_given_can_be_given_later(shown):
+    """Who cancels the question finds a button, not a dead page."""
+    asked = []
+
+    def answers(method, url, body):
+        asked.append(method)
+        return (200, table(every_part())) if page_token() else (401, {"error": "the admin token is missing or wrong"})
+
+    def page_token():
+        return tokens[0]
+
+    tokens = [False]
+    page = shown(answers, ready="document.getElementById('token').open")
+    page.press("Escape")
+    page.until("!document.getElementById('token').open && !document.getElementById('banner-token').hidden")
+    assert "token is missing or wrong" in page.text("#banner-text")
+    page.click("#banner-token")
+    page.until("document.getElementById('token').open")
+    page.type("secret")
+    tokens[0] = True
+    page.press("Enter")
+    page.until("document.querySelectorAll('#rows .route').length === 5 && document.getElementById('banner').hidden")
+    page.run("sessionStorage.clear()")
+    page.browser.events.clear()
+
+
+def test_what_differed_long_ago_needs_no_attention(shown):
+    old = {**compared(), "last_mismatch": "2026-11-30T11:00:00Z"}
+    page = shown([route("Old", "shadow", shadow=old), route("New", "shadow", shadow=compared())])
+    assert page.run("document.querySelectorAll('.route[data-attention]').length") == 1
+    assert page.run("document.querySelectorAll('td.worse').length") == 1
+    page.click(toggle("shop.v1.Shop/Old"))
+    page.until("document.querySelector('.detail:not([hidden])').innerText.includes('1 h ago')")
+
+
+def test_names_that_are_long(shown, pictures):
+    long = "GetTheVeryLongNameOfAMethodThatSomebodyHasGenerated" * 2
+    routes = [
+        route(long, service="com.example.apis.content.management.internal.v1beta1.ContentManagementAdministrationService"),
+        route("Get", service="a" * 120 + ".B", override={"stage": "rest", "by": "x" * 200, "at": TIME, "reason": "y" * 250})]
+    for width in (1280, 1024, 901, 800, 360):
+        page = shown(routes, width=width, height=800)
+        page.run("document.querySelectorAll('.toggle').forEach((one) => one.click())")
+        page.screenshot(pictures / f"long-{width}.png")
+        assert page.run("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)") <= width
+        assert min(page.run("[...document.querySelectorAll('.toggle')].map((one) => one.closest('td').offsetWidth)")) >= 150
+        # Nothing lies over what is beside it.
+        assert page.run("""[...document.querySelectorAll('.route')].every((row) => {
+            const [name, stage, move] = ['.toggle', '.stage-line', '.move'].map((one) => row.querySelector(one).getBoundingClientRect());
+            const apart = (one, other) => one.right <= other.left + 1 || other.right <= one.left + 1 || one.bottom <= other.top + 1 || other.bottom <= one.top + 1;
+            return apart(name, stage) && apart(name, move) && apart(stage, move);
+        })""")
 
 
 def test_updates_leave_what_is_open_and_focused(shown):
@@ -336,6 +420,40 @@ def test_it_says_that_its_figures_are_old(start, configuration, rest, rpc, opene
     page.until("document.getElementById('banner').innerText.includes('old')")
     assert PROCEDURE.split("/")[1] in page.text("#rows"), "the last figures stay"
     page.browser.events.clear()
+
+
+def test_two_hundred_routes_of_a_real_gateway(start, tmp_path, opened, rest, rpc, configuration, pictures):
+    """The table is filtered while figures come in, and its head stays in sight."""
+    methods = "".join(f"  rpc Get{number:03}(Ask) returns (Answer);\n" for number in range(200))
+    (tmp_path / "large.proto").write_text(
+        'syntax = "proto3";\npackage large.v1;\nmessage Ask { string id = 1; }\nmessage Answer { string id = 1; }\n'
+        f"service Large {{\n{methods}}}\n")
+    setup = configuration()
+    http = {f"Get{number:03}": {"http": {"get": f"/large/{number:03}/{{id}}"}} for number in range(200)}
+    gateway = start({
+        **setup, "schema": [{"protos": ["large.proto"], "import_paths": [str(tmp_path)]}],
+        "services": {"large.v1.Large": {"rest": "legacy", "rpc": "content", "stage": "rest", "methods": http}}})
+    rest.answers(Reply.json({"id": "a"}))
+    page = opened(gateway.admin_url + "/")
+    rows = "[...document.querySelectorAll('#rows .route')].filter((one) => !one.hidden).length"
+    page.until(f"{rows} === 200")
+    page.press("/")
+    page.type("get12 large/")
+    page.until(f"{rows} === 10")
+    assert gateway.fetch("GET", "/large/123/a").status == 200
+    gateway.set_stage("large.v1.Large/Get125", "rpc")
+    page.until("document.querySelector('[data-procedure=\"large.v1.Large/Get125\"]').closest('tr').innerText.includes('override')")
+    page.until("/[0-9]/.test(document.querySelector('[data-procedure=\"large.v1.Large/Get123\"]').closest('tr').querySelector('.number').innerText)")
+    assert page.run(rows) == 10 and page.focused() == "filter"
+    page.until("document.getElementById('announcer').innerText.includes('Get125 went from rest to rpc')")
+    page.run("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))")
+    page.until(f"{rows} === 200")
+    page.run("document.querySelector('[data-procedure=\"large.v1.Large/Get150\"]').scrollIntoView({ block: 'center' })")
+    head = "document.querySelector('#routes th').getBoundingClientRect()"
+    assert page.run(f"{head}.top >= document.querySelector('.top').getBoundingClientRect().bottom - 2 && {head}.bottom < innerHeight / 4")
+    page.screenshot(pictures / "two-hundred.png")
+    page.type("nothing of this name")
+    page.until("document.getElementById('empty').innerText === 'No route matches “nothing of this name”.'")
 
 
 def test_three_hundred_routes(shown):

@@ -168,3 +168,48 @@ def test_one_of_them_leads(replica):
     other = two if first is one else one
     assert first.stop() == 0
     wait_until(lambda: other.metric("turnout_state_leader") == 1, what="the next leader")
+
+
+def test_a_reload_begins_and_ends_sharing_and_changes_the_server(configuration, start, redis):
+    """Nobody has to be restarted for it; what was set before is told to the new server."""
+    other = RedisServer()
+    try:
+        def setup(server=None):
+            if server is None:
+                return configuration()
+            return configuration(redis={"shared": {"address": server.address}}, state={"redis": "shared"})
+
+        def reload(gateway, server=None):
+            gateway.write(setup(server))
+            assert gateway.admin("POST", "/reload").json() == {"outcome": "ok"}
+            if server:
+                connected(gateway)
+
+        one, two = start(setup()), start(setup())
+        put(one, "rpc", reason="before")
+        for gateway in (one, two):
+            reload(gateway, redis)
+        follows(two, "rpc")
+        assert route(two)["override"]["reason"] == "before"
+        # Another address under the same name.
+        for gateway in (one, two):
+            reload(gateway, other)
+        put(two, "shadow")
+        follows(one, "shadow")
+        redis.stop()
+        put(one, "rest")
+        follows(two, "rest")
+        wait_until(lambda: sum(gateway.metric("turnout_state_leader") for gateway in (one, two)) == 1, what="one that leads")
+        # One leaves: it goes on with what it knows, and hears no more.
+        reload(two)
+        away(two)
+        put(one, "rpc", reason="alone")
+        put(one, "rpc", LIST)
+        time.sleep(3)
+        assert route(two)["stage"] == "rest" and route(two, LIST)["stage"] == "rest"
+        # And comes back to what was set meanwhile.
+        reload(two, other)
+        follows(two, "rpc")
+        follows(two, "rpc", LIST)
+    finally:
+        other.stop()

@@ -142,6 +142,51 @@ def test_a_file_that_cannot_be_written_stops_nothing(again):
     written(gateway, GET)
 
 
+def reload(gateway, setup):
+    gateway.write(setup)
+    answer = gateway.admin("POST", "/reload")
+    assert (answer.status, answer.json()) == (200, {"outcome": "ok"}), answer
+
+
+def test_a_reload_names_a_file(start, configuration):
+    """What was set before it was there is in it; without it nothing more is written."""
+    gateway = start(configuration())
+    put(gateway, {"stage": "canary", "percent": 7, "reason": "before"})
+    reload(gateway, configuration(state={"file": "turnout.state"}))
+    written(gateway, GET, "before")
+    put(gateway, {"stage": "rpc"}, LIST)
+    written(gateway, LIST)
+    reload(gateway, configuration())
+    content = (gateway.folder / "turnout.state").read_text()
+    put(gateway, {"stage": "rest", "reason": "after"})
+    # Another one has all of it, the first one stays as it was.
+    reload(gateway, configuration(state={"file": "other.state"}))
+    wait_until(lambda: "after" in ((gateway.folder / "other.state").read_text() if (gateway.folder / "other.state").exists() else ""),
+               what="the other file")
+    assert (gateway.folder / "turnout.state").read_text() == content
+    assert gateway.stop() == 0
+    routes = {one["procedure"]: one for one in json.loads((gateway.folder / "other.state").read_text())["routes"]}
+    assert routes[LIST]["override"]["to"] == {"stage": "rpc"} and routes[GET]["override"]["to"] == {"stage": "rest"}
+
+
+def test_a_file_that_a_reload_names_is_read_as_at_the_start(again, start, configuration):
+    """Of each route the newest counts, whether it was set here or stands in the file."""
+    old = again()
+    put(old, {"stage": "canary", "percent": 3, "reason": "in the file"})
+    put(old, {"stage": "rpc", "reason": "in the file"}, LIST)
+    file = written(old, GET, LIST)
+    assert old.stop() == 0
+    gateway = start(configuration())
+    put(gateway, {"stage": "rpc", "reason": "here, later"})
+    reload(gateway, configuration(state={"file": str(file)}))
+    assert (stage(gateway)["stage"], stage(gateway)["override"]["reason"]) == ("rpc", "here, later")
+    assert (stage(gateway, LIST)["stage"], stage(gateway, LIST)["override"]["reason"]) == ("rpc", "in the file")
+    wait_until(lambda: "here, later" in file.read_text(), what="the merged file")
+    # Lines that move in the configuration are no change of the file.
+    reload(gateway, {"drain": "7s", **configuration(state={"file": str(file)})})
+    assert stage(gateway, LIST)["stage"] == "rpc" and gateway.metric("turnout_state_errors_total") == 0
+
+
 def test_a_folder_that_cannot_be_written_is_told_at_the_start_and_at_reloads(again, configuration):
     """Before there is anything to write; serving goes on, and when the folder is there all is written."""
     def told():

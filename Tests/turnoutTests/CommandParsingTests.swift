@@ -13,6 +13,11 @@ import Testing
     #expect(try parse("check --config=a.yaml") == .check(config: "a.yaml"))
     #expect(try parse("routes --config a.yaml") == .routes(config: "a.yaml", asJSON: false))
     #expect(try parse("routes --json --config a.yaml") == .routes(config: "a.yaml", asJSON: true))
+    #expect(
+      try parse("routes --admin a:1 --json") == .runningRoutes(admin: AdminURL(host: "a", port: 1), asJSON: true))
+    #expect(
+      try parse("explain --config a GET /x --admin a:1")
+        == .explain(ExplainArguments(config: "a", method: "GET", target: "/x", admin: AdminURL(host: "a", port: 1))))
     #expect(try parse("status") == .status(StatusArguments()))
     #expect(
       try parse("status --json --watch --admin http://a:1")
@@ -69,6 +74,7 @@ import Testing
     ("serve a", "--config a"), ("serve a --config b", "unexpected argument \"a\""),
     ("serve --config a --config b", "given twice"),
     ("check -x", "unknown option -x"), ("routes --config a --json=1", "takes no value"), ("demo now", "unexpected"),
+    ("routes --config a --admin b:1", "do not go together"), ("routes --ca x", "https"),
     ("explain --config a", "METHOD is missing"), ("explain --config a GET", "TARGET is missing"),
     ("explain GET /x", "--config FILE is missing"), ("explain --config a GET x", "begin with /"),
     ("explain --config a G{T /x", "not an HTTP method"), ("explain --config a GET /#x", "percent-encoded"),

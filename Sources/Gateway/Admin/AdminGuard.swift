@@ -25,14 +25,24 @@ struct AdminGuard {
     return nil
   }
 
-  /// Why a read is refused: on loopback reads are open.
+  /// Why a read is refused: on loopback reads are open, but to a web page that has rebound its name to this address. To a
+  /// browser this is the page's own server, so that it could read all.
   func refusalOfRead(_ request: LocalRequest) -> LocalResponse? {
-    request.listener.isLoopback ? nil : refusalWithoutToken(request)
+    guard request.listener.isLoopback else { return refusalWithoutToken(request) }
+    guard Self.isPublicName(request.authority), !showsToken(request), !Self.isOwn(request.authority, request) else {
+      return nil
+    }
+    let cure = token == nil ? "" : ", or show the admin token"
+    return .failure(403, "the Host is a name that a web page may have: use \(request.listener.text)\(cure)")
+  }
+
+  private func showsToken(_ request: LocalRequest) -> Bool {
+    guard let token, let credentials = Self.bearer(request.field("authorization")) else { return false }
+    return Self.equal(credentials, token)
   }
 
   private func refusalWithoutToken(_ request: LocalRequest) -> LocalResponse? {
-    guard let token else { return nil }
-    if let credentials = Self.bearer(request.field("authorization")), Self.equal(credentials, token) { return nil }
+    guard token != nil, !showsToken(request) else { return nil }
     var response = LocalResponse.failure(401, "the admin token is missing or wrong: Authorization: Bearer TOKEN")
     response.fields.append(("www-authenticate", "Bearer"))
     return response
@@ -69,6 +79,18 @@ struct AdminGuard {
     guard port == listener.port else { return false }
     guard let address = SocketAddress(host: host, port: port) else { return false }
     return address == listener || address.isLoopback && listener.isLoopback
+  }
+
+  /// Whether an authority may be a name in the public DNS: it has a dot, and is no address. The last part of such a name
+  /// is never a number (RFC 3696 section 2).
+  private static func isPublicName(_ authority: String) -> Bool {
+    guard !authority.hasPrefix("[") else { return false }
+    var host = authority.prefix { $0 != ":" }
+    let isQualified = host.last == "."
+    if isQualified { host = host.dropLast() }
+    let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+    guard labels.count > 1, let last = labels.last else { return isQualified }
+    return last != "localhost" && !last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
   private static func isSingleLabel(_ host: String) -> Bool {

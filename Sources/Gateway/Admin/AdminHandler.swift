@@ -51,6 +51,21 @@ package struct AdminHandler: Sendable {
 
   /// The answer to one request. Called on the server's own thread.
   package func respond(to request: LocalRequest) -> LocalResponse {
+    var response = decide(request)
+    // What is no page is not to be run, framed, embedded by pages of others, or kept.
+    if !response.fields.contains(where: { $0.name == "content-security-policy" }) {
+      response.fields += Self.closed
+    }
+    return response
+  }
+
+  private static let closed = [
+    (name: "cache-control", value: "no-store"), (name: "x-content-type-options", value: "nosniff"),
+    (name: "content-security-policy", value: "default-src 'none'; frame-ancestors 'none'"),
+    (name: "cross-origin-resource-policy", value: "same-origin"),
+  ]
+
+  private func decide(_ request: LocalRequest) -> LocalResponse {
     guard let resource = resource(at: request.path) else { return .failure(404, "nothing is at this path") }
     guard resource.allowed.contains(request.method) else {
       var response = LocalResponse.failure(405, "\(request.method.name) is not for this path")

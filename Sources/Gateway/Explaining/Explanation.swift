@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
+import Migration
 import REST
 import RPC
 
@@ -54,7 +55,7 @@ enum Explanation {
     }
     for omission in call.omissions { report.line("note", omission) }
     if let decision = call.decision {
-      report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers")
+      report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers\(origin(call))")
       if let route = call.route?.plan, let plan = route.fallback,
         let other = SideFallback.target(of: call, route, plan, decision)
       {
@@ -70,6 +71,13 @@ enum Explanation {
       report.body(client.body)
     }
     return report.text
+  }
+
+  /// That somebody, a guard or a ramp has set the stage over that of the file.
+  private static func origin(_ call: Call) -> String {
+    guard let route = call.route?.plan else { return "" }
+    let (now, file) = (route.presentContent.setting, StageSetting(route.settings))
+    return now == file ? "" : " (\(now) at run time; the file says \(file))"
   }
 
   private static func translation(_ face: FaceKind, _ upstream: UpstreamConfiguration) -> String {

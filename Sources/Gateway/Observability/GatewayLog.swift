@@ -63,7 +63,8 @@ enum LogText {
       case 0x0A: line.append("\\n")
       case 0x0D: line.append("\\r")
       case 0x09: line.append("\\t")
-      case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029:
+      // The last of these turn the rest of the line around (Unicode Standard Annex 9, section 2).
+      case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069:
         line.append("\\u{")
         line.append(hexadecimal: Int(scalar.value))
         line.append("}")

@@ -61,6 +61,8 @@ package struct RouteSummary: Sendable, Equatable {
   /// `pkg.Service/Method`.
   package var procedure: String
   package var stage: String
+  /// The share of stage canary, in percent; nil in any other.
+  package var percent: Double?
   package var bindings: [Binding]
   /// Names of upstreams; nil when that side is not configured.
   package var rest: String?
@@ -69,10 +71,12 @@ package struct RouteSummary: Sendable, Equatable {
   package var hosts: [String]
 
   package init(
-    procedure: String, stage: String, bindings: [Binding], rest: String?, rpc: String?, hosts: [String] = []
+    procedure: String, stage: String, percent: Double? = nil, bindings: [Binding], rest: String?, rpc: String?,
+    hosts: [String] = []
   ) {
     self.procedure = procedure
     self.stage = stage
+    self.percent = percent
     self.bindings = bindings
     self.rest = rest
     self.rpc = rpc
@@ -90,11 +94,31 @@ package struct ExplainedRequest: Sendable {
   package var fields: [(name: String, value: String)]
   /// Nil when no `--data` was given.
   package var body: [UInt8]?
+  /// What counts in place of the file's stages: those of a running gateway. Of routes that the file lacks nothing is said.
+  package var stages: [ExplainedStage] = []
 
   package init(method: String, target: String, fields: [(name: String, value: String)] = [], body: [UInt8]? = nil) {
     self.method = method
     self.target = target
     self.fields = fields
     self.body = body
+  }
+}
+
+/// The stage of a route in a running gateway.
+package struct ExplainedStage: Sendable, Equatable {
+  /// `pkg.Service/Method`.
+  package var procedure: String
+  package var stage: String
+  /// The share of stage canary, 0 to 100.
+  package var percent: Double?
+  /// Whether a guard has taken the route back: then a canary's rules lead nobody to the rpc side.
+  package var isTripped: Bool
+
+  package init(procedure: String, stage: String, percent: Double? = nil, isTripped: Bool = false) {
+    self.procedure = procedure
+    self.stage = stage
+    self.percent = percent
+    self.isTripped = isTripped
   }
 }

@@ -53,7 +53,14 @@ extension RunningGateway {
         return .failed(faults + more + [Diagnostic(at: listener.address.position, "\(error)", cure: "use a free port")])
       }
     }
-    publish(snapshot, listeners, replacing: known)
+    do throws(SystemError) {
+      take(try auditChange(from: old.configuration, to: configuration))
+    } catch {
+      let what = "the audit log cannot be opened: \(error.reason)"
+      let place = configuration.audit?.path.position ?? position
+      return .failed(faults + more + [Diagnostic(at: place, what, cure: "name a file that can be written")])
+    }
+    publish(snapshot, listeners, replacing: known, after: old)
     return .ok(
       warnings: faults + more + unchangeable(old.configuration, configuration)
         + CanaryChanges.warnings(from: old, to: snapshot))
@@ -61,7 +68,7 @@ extension RunningGateway {
 
   private func publish(
     _ snapshot: Snapshot, _ listeners: [SocketAddressConfiguration: ListenerState],
-    replacing known: [SocketAddressConfiguration: ListenerState]
+    replacing known: [SocketAddressConfiguration: ListenerState], after old: Snapshot
   ) {
     publishStages(snapshot)
     let opened = listeners.filter { known[$0.key] == nil }.map(\.value)
@@ -72,9 +79,8 @@ extension RunningGateway {
       if let context = snapshot.security.admin { state.adminSecurity?.context = context }
       return state.workers
     }
-    let keeper = state.withLock { $0.keeper }
-    keeper?.published()
-    keeper?.probe()
+    state.withLock { $0.keeper }?.published()
+    rekeepStages(snapshot, after: old)
     // Whoever is told that it is reloaded may rely on it: the next request follows the new snapshot on every loop.
     let adopting = DispatchGroup()
     for worker in workers {
@@ -116,9 +122,6 @@ extension RunningGateway {
     }
     if old.admin.map(\.lasting) != new.admin.map(\.lasting) || old.probes != new.probes {
       warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
-    }
-    if old.state != new.state || old.audit != new.audit {
-      warnings.append(Diagnostic(severity: .warning, at: position, "state and audit change with the next start only"))
     }
     return warnings
   }

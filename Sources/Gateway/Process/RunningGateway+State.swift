@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Metrics
 import Migration
 import Synchronization
 
@@ -8,27 +9,18 @@ import Synchronization
 extension RunningGateway {
   /// Begins before the workers do: the first request follows what was set before the restart.
   func beginKeepingStages(_ snapshot: Snapshot) throws(SystemError) {
-    let configuration = snapshot.configuration
-    if let path = configuration.audit?.path {
-      let audit = try Self.auditLog(path, replica: replica)
-      shared.stages.onChange { audit.write($0) }
-      state.withLock { $0.audit = audit }
+    let audit = try snapshot.configuration.audit.map { (audit) throws(SystemError) in
+      try Self.auditLog(audit.path, replica: replica)
     }
-    guard let settings = configuration.state else { return }
-    let writer = Self.randomName()
-    let keeper = StageKeeper(
-      stages: shared.stages, writer: writer, replica: replica, log: shared.log, metrics: shared.metrics
-    ) { [weak self] procedure, setting in
-      self?.snapshot.routes.first { $0.name == procedure }?.admits(setting) ?? false
+    state.withLock { $0.audit = audit }
+    // Once: which log and which keeper there are may change with a reload.
+    shared.stages.onChange { [weak self] record in
+      guard let self else { return }
+      let (audit, keeper) = state.withLock { ($0.audit, $0.keeper) }
+      audit?.write(record)
+      keeper?.changed(record)
     }
-    shared.stages.onChange { [weak keeper] in keeper?.changed($0) }
-    state.withLock { $0.keeper = keeper }
-    if let file = settings.file { keeper.keep(in: file.path) }
-    guard let name = settings.redis?.name, let endpoint = snapshot.redis[name] else { return }
-    let sharing = try StageSharing.start(
-      endpoint: endpoint, keeper: keeper, writer: writer, lead: shared.rampLead, log: shared.log,
-      presence: shared.redisPresence, metrics: shared.metrics)
-    state.withLock { $0.sharing = sharing }
+    try keepStages(snapshot, after: nil)
   }
 
   /// After the workers: nothing changes any more.
@@ -41,6 +33,92 @@ extension RunningGateway {
       state.sharing = nil
       state.keeper = nil
     }
+  }
+
+  // MARK: Reloads
+
+  /// What writes down the changes of a new configuration; opened before anything of it takes effect.
+  enum AuditChange {
+    case none
+    case to(AuditLog?)
+  }
+
+  func auditChange(from old: GatewayConfiguration, to new: GatewayConfiguration) throws(SystemError) -> AuditChange {
+    guard old.audit?.path.path != new.audit?.path.path else { return .none }
+    guard let path = new.audit?.path else { return .to(nil) }
+    return .to(try AuditLog(path: path.path, replica: replica))
+  }
+
+  /// The changes of stages that the new configuration itself makes are the first in the new log.
+  func take(_ change: AuditChange) {
+    guard case .to(let audit) = change else { return }
+    let old = state.withLock { state in
+      defer { state.audit = audit }
+      return state.audit
+    }
+    old?.flush()
+  }
+
+  /// The rest of a reload, when the stages of the new file count: another file or server is read and merged as at the
+  /// start. What cannot be done is told, and is no reason to go back.
+  func rekeepStages(_ snapshot: Snapshot, after old: Snapshot) {
+    do throws(SystemError) {
+      try keepStages(snapshot, after: old)
+    } catch {
+      shared.metrics.stateErrors.child(["share"]).add(1, shard: 0)
+      shared.log.write(.error, "stages are not shared: \(error)")
+    }
+  }
+
+  // MARK: Keeping
+
+  /// - Parameter old: nil at the start.
+  private func keepStages(_ snapshot: Snapshot, after old: Snapshot?) throws(SystemError) {
+    let settings = snapshot.configuration.state
+    let server = settings?.redis.flatMap { snapshot.redis[$0.name] }
+    let oldServer = old?.configuration.state?.redis.flatMap { old?.redis[$0.name] }
+    let isSameServer =
+      if let server, let oldServer { server.isSame(as: oldServer) } else { server == nil && oldServer == nil }
+    // First, so that nobody is told what is read from another file.
+    if !isSameServer { stopSharing() }
+    guard let settings else {
+      let keeper = state.withLock { state in
+        defer { state.keeper = nil }
+        return state.keeper
+      }
+      keeper?.flush()
+      return
+    }
+    let keeper = keeper()
+    let path = settings.file?.path
+    // The same file is only looked at: somebody may have moved its folder.
+    if path != old?.configuration.state?.file?.path { keeper.keep(in: path) } else { keeper.probe() }
+    guard let server, !isSameServer else { return }
+    let sharing = try StageSharing.start(
+      endpoint: server, keeper: keeper, writer: keeper.writer, lead: shared.rampLead, log: shared.log,
+      presence: shared.redisPresence, metrics: shared.metrics)
+    state.withLock { $0.sharing = sharing }
+  }
+
+  private func stopSharing() {
+    let sharing = state.withLock { state in
+      defer { state.sharing = nil }
+      return state.sharing
+    }
+    sharing?.stop()
+  }
+
+  /// The one that is there, or a new one that knows what was set until now.
+  private func keeper() -> StageKeeper {
+    if let keeper = state.withLock({ $0.keeper }) { return keeper }
+    let keeper = StageKeeper(
+      stages: shared.stages, writer: Self.randomName(), replica: replica, log: shared.log, metrics: shared.metrics
+    ) { [weak self] procedure, setting in
+      self?.snapshot.routes.first { $0.name == procedure }?.admits(setting) ?? false
+    }
+    state.withLock { $0.keeper = keeper }
+    keeper.recordAll()
+    return keeper
   }
 
   private static func auditLog(_ path: FileReference, replica: String) throws(SystemError) -> AuditLog {

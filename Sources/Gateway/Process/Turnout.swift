@@ -3,6 +3,7 @@ package import Diagnostics
 import Dispatch
 import EventLoops
 import Glibc
+import Migration
 import REST
 
 /// The gateway as the command line knows it.
@@ -54,17 +55,21 @@ package struct Turnout: GatewayProgram {
   }
 
   package func explain(configPath: String, request: ExplainedRequest) -> Result<String, ProgramFailure> {
-    let (snapshot, diagnostics) = compile(configPath)
+    let stages = StageRegistry()
+    let (snapshot, diagnostics) = compile(configPath, stages)
     guard let snapshot else { return .failure(.configuration(diagnostics)) }
+    for stage in request.stages { stages.set(stage) }
     return Explanation.explain(request, in: snapshot)
   }
 
   /// Compiles a configuration as serving would, without opening anything.
-  private func compile(_ path: String) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
+  private func compile(
+    _ path: String, _ stages: StageRegistry = StageRegistry()
+  ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     let (configuration, faults) = ConfigurationLoader.load(path: path)
     guard let configuration else { return (nil, faults) }
     let (snapshot, more) = SnapshotCompiler.compile(
-      configuration, stages: StageRegistry(), generation: 1)
+      configuration, stages: stages, generation: 1)
     return (snapshot, faults + more)
   }
 }
@@ -73,7 +78,21 @@ extension RouteSummary {
   init(_ route: Route) {
     self.init(
       procedure: route.name, stage: route.settings.stage.rawValue,
+      percent: route.settings.stage == .canary ? StageSetting(route.settings).share.percent : nil,
       bindings: zip(route.bindings, route.templates).map { Binding(method: $0.httpMethod, path: $1) },
       rest: route.settings.rest?.name, rpc: route.settings.rpc?.name, hosts: route.settings.hosts)
+  }
+}
+
+extension StageRegistry {
+  /// What a running gateway says of a route; nothing when it is no stage that this program knows.
+  fileprivate func set(_ explained: ExplainedStage) {
+    guard let stage = RouteSettings.Stage(rawValue: explained.stage) else { return }
+    let setting = StageSetting(stage, share: explained.percent.flatMap { Share(percent: $0) } ?? .none)
+    if explained.isTripped {
+      trip(explained.procedure, to: setting, reason: "")
+    } else if state(of: explained.procedure)?.effective != setting {
+      set(explained.procedure, to: setting, StageOrigin(.admin, at: 0))
+    }
   }
 }

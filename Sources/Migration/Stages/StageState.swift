@@ -69,6 +69,8 @@ package struct StageState: Sendable, Equatable {
   package var override: Override? { overlay.override }
   package var trip: Trip? { overlay.trip }
   package var isHeld: Bool { overlay.isHeld }
+  /// When the newest change was, in nanoseconds since 1970; 0 before the first.
+  package var changedAt: Int64 { history.first?.origin.at ?? 0 }
 
   // MARK: Changes; each gives its record, nil when nothing was changed
 

@@ -17,7 +17,7 @@ package struct StageLedger: Sendable {
 
   /// A route as it stands now.
   ///
-  /// - Parameter now: nanoseconds since 1970.
+  /// - Parameter now: nanoseconds since 1970; the time of the change, where it was before this ledger began.
   /// - Returns: the document to be kept and shared; nil when it would say nothing new.
   package mutating func record(_ state: StageState, at now: Int64) -> StageDocument? {
     let known = documents[state.procedure]

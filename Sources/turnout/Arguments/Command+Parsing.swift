@@ -33,6 +33,10 @@ extension Command {
     switch name {
     case .serve: self = .serve(config: try scanner.configuration())
     case .check: self = .check(config: try scanner.configuration())
+    case .routes where scanner.has("--admin") || scanner.has("--ca"):
+      _ = try scanner.operands()
+      if scanner.has("--config") { throw scanner.error("--config and --admin do not go together") }
+      self = .runningRoutes(admin: try scanner.admin(), asJSON: scanner.has("--json"))
     case .routes: self = .routes(config: try scanner.configuration(), asJSON: scanner.has("--json"))
     case .explain: self = .explain(try ExplainArguments(scanner))
     case .stage where scanner.has("--clear"): self = .clearStage(try ClearArguments(scanner))
@@ -69,8 +73,11 @@ extension CommandName {
   var options: [ArgumentScanner.Option] {
     switch self {
     case .serve, .check: [.init(name: "--config")]
-    case .routes: [.init(name: "--config"), .init(name: "--json", takesValue: false)]
-    case .explain: [.init(name: "--config"), .init(name: "-H", mayRepeat: true), .init(name: "--data")]
+    case .routes:
+      [.init(name: "--config"), .init(name: "--json", takesValue: false)] + ArgumentScanner.adminOptions
+    case .explain:
+      [.init(name: "--config"), .init(name: "-H", mayRepeat: true), .init(name: "--data")]
+        + ArgumentScanner.adminOptions
     case .stage:
       [
         .init(name: "--percent"), .init(name: "--clear", takesValue: false), .init(name: "--reason"),
@@ -100,6 +107,7 @@ extension ExplainArguments {
     self.init(config: try scanner.required("--config", "FILE"), method: method, target: target)
     for text in scanner.all("-H") { fields.append(try Self.field(text, scanner)) }
     data = scanner.value("--data")
+    if scanner.has("--admin") || scanner.has("--ca") { admin = try scanner.admin() }
   }
 
   private static func field(_ text: String, _ scanner: ArgumentScanner) throws(UsageError) -> Field {

@@ -5,6 +5,8 @@ enum Command: Sendable, Equatable {
   case serve(config: String)
   case check(config: String)
   case routes(config: String, asJSON: Bool)
+  /// Of a running gateway.
+  case runningRoutes(admin: AdminURL, asJSON: Bool)
   case explain(ExplainArguments)
   case stage(StageArguments)
   case clearStage(ClearArguments)
@@ -41,6 +43,8 @@ struct ExplainArguments: Sendable, Equatable {
   var target: String
   var fields: [Field] = []
   var data: String?
+  /// Whose stages count; nil: those of the file.
+  var admin: AdminURL?
 }
 
 struct StageArguments: Sendable, Equatable {

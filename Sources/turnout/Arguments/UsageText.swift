@@ -9,11 +9,12 @@ enum UsageText {
       turnout check --config FILE     validate everything and name every fault with its place and cure
       turnout routes --config FILE [--json]
                                       the route table
-      turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
+      turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY] [ADMIN]
                                       what a request would become, and why; no call is made
 
     With a running gateway, of which ADMIN is [--admin URL] [--ca FILE]:
 
+      turnout routes ADMIN [--json]   its route table
       turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [ADMIN]
                                       move a route at run time
       turnout stage PROCEDURE --clear [--reason TEXT] [ADMIN]
@@ -63,6 +64,20 @@ enum UsageText {
     The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
     """
 
+  private static let running = """
+      --admin URL     the admin endpoint of the gateway, http or https, in place of --config
+      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
+
+    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+    """
+
+  private static let asked = """
+      --admin URL     the admin endpoint whose stages count, http or https (Default: the file's stages)
+      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
+
+    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+    """
+
   private static let adminCodes = """
     Exit codes: 0 done, 1 the gateway cannot be reached or refuses, 2 wrong usage.
     """
@@ -94,29 +109,33 @@ enum UsageText {
 
   private static let routes = """
     usage: turnout routes --config FILE [--json]
+           turnout routes --admin URL [--ca FILE] [--json]
 
-    Prints each route with its stage, its REST bindings and the upstreams of its two sides. It reads the file; the
-    stages of a running gateway are in `turnout status`.
+    Prints each route with its stage, its REST bindings and the upstreams of its two sides: as the file has them, or
+    as a running gateway does, whose stages may be others by now.
 
       --config FILE   the configuration
       --json          for machines
+    \(running)
 
-    Exit codes: 0 done, 1 a faulty configuration, 2 wrong usage.
+    Exit codes: 0 done, 1 a faulty configuration, or no answer, 2 wrong usage.
 
     """
 
   private static let explain = """
-    usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
+    usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY] [--admin URL] [--ca FILE]
 
-    Prints the route that this request matches, the values that are bound and from where, which side the stage of the
-    file chooses, and the request that would go upstream. No call is made. TARGET is the path, with its query. In place
-    of a gRPC call give the Connect call of the same method.
+    Prints the route that this request matches, the values that are bound and from where, which side its stage chooses,
+    and the request that would go upstream. No upstream is called. TARGET is the path, with its query. In place of a
+    gRPC call give the Connect call of the same method. The stages are those of the file, or with --admin those of a
+    running gateway, which is asked for them and for nothing else.
 
       --config FILE   the configuration
       -H FIELD        a header field as 'name: value'; may be repeated
       --data BODY     the body; without a content-type it is JSON (Default: none)
+    \(asked)
 
-    Exit codes: 0 explained, whatever would become of the request, 1 a faulty configuration, 2 wrong usage.
+    Exit codes: 0 explained, whatever would become of the request, 1 a faulty configuration, or no answer, 2 wrong usage.
 
       turnout explain --config turnout.yaml GET '/v1/episodes:search?query=steam'
       turnout explain --config turnout.yaml POST /content.v1.ContentService/GetEpisode --data '{"id":"e2"}'

@@ -10,15 +10,31 @@ extension Program {
     }
   }
 
+  /// Those of a running gateway, with the stages that count now.
+  func routes(of admin: AdminURL, asJSON: Bool) -> ExitCode {
+    do throws(ProgramError) {
+      let routes = try status(of: admin).routes.map { RouteSummary($0) }
+      console.out(asJSON ? Self.json(routes) : Self.table(routes))
+      return .done
+    } catch {
+      return report(.other(error.message))
+    }
+  }
+
   private static func json(_ routes: [RouteSummary]) -> String {
     let list = routes.map { route -> JSONValue in
-      [
-        "procedure": .string(route.procedure), "stage": .string(route.stage),
-        "bindings": .array(
-          route.bindings.map { ["method": .string($0.method), "path": .string($0.path)] }),
-        "rest": route.rest.map { .string($0) } ?? .null, "rpc": route.rpc.map { .string($0) } ?? .null,
-        "hosts": .array(route.hosts.map { .string($0) }),
+      var members: [JSONValue.Member] = [
+        .init("procedure", .string(route.procedure)), .init("stage", .string(route.stage)),
       ]
+      if let percent = route.percent { members.append(.init("percent", .literal(Figures.decimal(percent, digits: 2)))) }
+      members += [
+        .init(
+          "bindings",
+          .array(route.bindings.map { ["method": .string($0.method), "path": .string($0.path)] })),
+        .init("rest", route.rest.map { .string($0) } ?? .null), .init("rpc", route.rpc.map { .string($0) } ?? .null),
+        .init("hosts", .array(route.hosts.map { .string($0) })),
+      ]
+      return .object(members)
     }
     let document: JSONValue = ["routes": .array(list)]
     return String(decoding: document.bytes, as: UTF8.self) + "\n"
@@ -30,7 +46,8 @@ extension Program {
     for route in routes {
       let bindings = route.bindings.map { "\($0.method) \($0.path)" }
       rows.append([
-        route.procedure, route.stage, route.rest ?? "-", route.rpc ?? "-", bindings.first ?? "-",
+        route.procedure, RouteStatus.Setting(stage: route.stage, percent: route.percent).text, route.rest ?? "-",
+        route.rpc ?? "-", bindings.first ?? "-",
         route.hosts.joined(separator: ","),
       ])
       for binding in bindings.dropFirst() { rows.append(["", "", "", "", binding, ""]) }
@@ -47,5 +64,15 @@ extension Program {
       while line.last == " " { line.removeLast() }
       return line + "\n"
     }.joined()
+  }
+}
+
+extension RouteSummary {
+  fileprivate init(_ status: RouteStatus) {
+    self.init(
+      procedure: status.procedure, stage: status.effective.stage,
+      percent: status.effective.stage == "canary" ? status.effective.percent : nil,
+      bindings: status.restFaces.map { Binding(method: $0.method, path: $0.path) }, rest: status.restBackend,
+      rpc: status.rpcBackend, hosts: status.hosts)
   }
 }

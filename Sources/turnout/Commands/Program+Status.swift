@@ -25,12 +25,16 @@ extension Program {
 
   func report(_ admin: AdminURL) -> ExitCode {
     do throws(ProgramError) {
-      let client = try adminClient(admin)
-      console.out(MarkdownReport.text(of: try Self.status(in: try client.answer(.get, "/routes"), of: admin)))
+      console.out(MarkdownReport.text(of: try status(of: admin)))
       return .done
     } catch {
       return report(.other(error.message))
     }
+  }
+
+  /// What `/routes` says.
+  func status(of admin: AdminURL) throws(ProgramError) -> GatewayStatus {
+    try Self.status(in: try adminClient(admin).answer(.get, "/routes"), of: admin)
   }
 
   private func show(_ client: AdminClient, _ arguments: StatusArguments) throws(ProgramError) {

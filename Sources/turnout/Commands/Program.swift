@@ -36,6 +36,7 @@ struct Program: Sendable {
     case .clearStage(let arguments): return clearStage(arguments)
     case .hold(let arguments): return hold(arguments)
     case .status(let arguments): return status(arguments)
+    case .runningRoutes(let admin, let asJSON): return routes(of: admin, asJSON: asJSON)
     case .report(let admin): return report(admin)
     case .serve, .check, .routes, .explain, .demo: return run(command, on: gateway)
     }
@@ -48,7 +49,7 @@ struct Program: Sendable {
     case .routes(let config, let asJSON): routes(config, asJSON: asJSON, on: gateway)
     case .explain(let arguments): explain(arguments, on: gateway)
     case .demo(let hasBugs): demo(hasBugs: hasBugs, on: gateway)
-    case .stage, .clearStage, .hold, .status, .report, .help, .version: .usage
+    case .stage, .clearStage, .hold, .status, .report, .runningRoutes, .help, .version: .usage
     }
   }
 

@@ -49,6 +49,10 @@ extension RouteStatus {
     effective = Setting(stage: Figures.line(stage), percent: json["percent"]?.number)
     configured = Setting(
       stage: Figures.line(json["configured_stage"]?.text ?? stage), percent: json["configured_percent"]?.number)
+    restFaces = (json["faces"]?["rest"]?.elements ?? []).map { face in
+      Face(method: Figures.line(face["method"]?.text ?? ""), path: Figures.line(face["path"]?.text ?? ""))
+    }
+    hosts = (json["hosts"]?.elements ?? []).compactMap { $0.text.map(Figures.line) }
     restBackend = json["backends"]?["rest"]?.text.map(Figures.line)
     rpcBackend = json["backends"]?["rpc"]?.text.map(Figures.line)
     calls = (json["calls"]?["rest"]?.number ?? 0, json["calls"]?["rpc"]?.number ?? 0)

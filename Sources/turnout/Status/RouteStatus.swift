@@ -49,6 +49,11 @@ struct RouteStatus: Sendable, Equatable {
     var lastSeen: String
   }
 
+  struct Face: Sendable, Equatable {
+    var method: String
+    var path: String
+  }
+
   struct Override: Sendable, Equatable {
     var by: String
     var at: String
@@ -67,6 +72,9 @@ struct RouteStatus: Sendable, Equatable {
   var procedure: String
   var effective: Setting
   var configured: Setting
+  var restFaces: [Face]
+  /// Empty: every authority.
+  var hosts: [String]
   var restBackend: String?
   var rpcBackend: String?
   /// Since the gateway's start, by who answered.

@@ -63,6 +63,56 @@ import Testing
     #expect(status([json, ("origin", "http://127.0.0.1:9901"), ("origin", "http://evil.example")]) == 403)
   }
 
+  private func readStatus(
+    authority: String, token: String? = nil, listener: SocketAddress = AdminHandlerTests.loopback,
+    _ fields: [(name: String, value: String)] = []
+  ) -> Int {
+    let handler = AdminHandler(role: .admin(token: token), control: ScriptedControl())
+    return handler.respond(
+      to: AdminHandlerTests.request(.get, "/routes", authority: authority, fields: fields, listener: listener)
+    ).status
+  }
+
+  /// To a browser that page's own server would be here.
+  @Test(arguments: [
+    "evil.example:9901", "evil.example", "127.0.0.1.evil.example:9901", "localhost.evil.example", "ai.:9901",
+    "evil.example.:9901", "1.2.3.4x:9901", "a.b",
+  ])
+  func aPageThatHasReboundItsNameReadsNothing(authority: String) {
+    #expect(readStatus(authority: authority) == 403)
+    #expect(readStatus(authority: authority, token: "t") == 403)
+    #expect(readStatus(authority: authority, token: "t", [("authorization", "Bearer wrong")]) == 403)
+    #expect(readStatus(authority: authority, token: "t", [("authorization", "Bearer t")]) == 200)
+  }
+
+  /// Through a tunnel the port is another one.
+  @Test(arguments: [
+    "127.0.0.1:9901", "localhost:1", "LOCALHOST", "127.1:9901", "127.0.0.1.", "[::1]:5", "turnout-admin:80", "",
+    "admin.localhost:9901", "10.0.0.7:9901",
+  ])
+  func otherHostsReadOnLoopback(authority: String) { #expect(readStatus(authority: authority.lowercased()) == 200) }
+
+  @Test func elsewhereTheTokenCounts() {
+    let open = AdminHandlerTests.address("10.0.0.5")
+    for (authority, fields, status) in [
+      ("turnout.example:9901", [("authorization", "Bearer t")], 200), ("turnout.example:9901", [], 401),
+    ] as [(String, [(name: String, value: String)], Int)] {
+      #expect(readStatus(authority: authority, token: "t", listener: open, fields) == status)
+    }
+  }
+
+  @Test func answersAreNotKeptRunOrEmbedded() {
+    let handler = AdminHandler(role: .admin(token: "t"), control: ScriptedControl())
+    for (method, path) in [(HTTPMethod.get, "/routes"), (.get, "/metrics"), (.put, "/reload"), (.get, "/nothing")] {
+      let fields = handler.respond(to: AdminHandlerTests.request(method, path, fields: [])).fields
+      for (name, value) in [
+        ("cache-control", "no-store"), ("x-content-type-options", "nosniff"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+      ] { #expect(fields.filter { $0.name == name }.map(\.value) == [value], "\(path)") }
+    }
+  }
+
   @Test func headAndGetOfRoutesNeedNothingOnLoopback() {
     let handler = AdminHandler(role: .admin(token: "t"), control: ScriptedControl())
     for method in [HTTPMethod.get, .head] {

@@ -28,7 +28,7 @@ import Testing
 
   @Test(arguments: [
     ("/healthz", "ok\n"), ("/readyz", "ready\n"), ("/metrics", "turnout_requests_total 3\n"),
-    ("/routes", #"{"routes":[]}"#),
+    ("/routes", #"{"routes":[]}"#), ("/audit", #"{"changes":[]}"#),
   ])
   func readsAreOpenOnLoopback(path: String, body: String) {
     let handler = AdminHandler(role: .admin(token: "secret"), control: ScriptedControl())
@@ -57,7 +57,9 @@ import Testing
   @Test func readsOfAnOpenAddressNeedTheToken() {
     let open = AdminHandlerTests.address("10.0.0.5")
     let handler = AdminHandler(role: .admin(token: "secret"), control: ScriptedControl())
-    for path in ["/routes", "/metrics"] {
+    for path in [
+      "/routes", "/metrics", "/upstreams", "/audit", "/routes/a.b.Service/Method", "/routes/a.b.Service/Method/samples",
+    ] {
       let refused = handler.respond(to: Self.request(.get, path, authority: open.text, listener: open))
       #expect(refused.status == 401)
       #expect(refused.fields.contains { $0.name == "www-authenticate" && $0.value == "Bearer" })

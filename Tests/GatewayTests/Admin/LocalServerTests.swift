@@ -163,21 +163,33 @@ import Testing
     #expect(client.receiveAll() == "")
   }
 
-  @Test func moreConnectionsThanTheLimitWaitForTheirTurn() throws {
+  @Test func whoSaysNothingForTheLongestTimeMakesRoom() throws {
     var limits = LocalServerLimits()
     limits.connections = 2
     let server = try server(limits: limits)
-    var first: RawClient? = try RawClient(server.address)
-    let second = try RawClient(server.address)
-    let third = try RawClient(server.address)
-    let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-    first?.send(request)
-    #expect(first?.receive(until: "\n.").isEmpty == false)
-    third.send(request)
-    second.send(request)
-    #expect(!second.receive(until: "\n.").isEmpty)
-    first = nil
-    #expect(!third.receive(until: "\n.").isEmpty)
+    let silent = try RawClient(server.address)
+    let half = try RawClient(server.address)
+    half.send("GET / HTTP/1.1\r\nHo")
+    // The silent one goes, then the one with half a request.
+    for earlier in [silent, half] {
+      let client = try RawClient(server.address)
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(!client.receive(until: "\n.").isEmpty)
+      #expect(earlier.receiveAll() == "")
+    }
+  }
+
+  @Test func whileAllAreAnsweredOthersWaitForTheirTurn() throws {
+    var limits = LocalServerLimits()
+    limits.connections = 2
+    let server = try server(limits: limits) { request in
+      var response = LocalResponse.text(request.path + ".")
+      if request.path == "/slow" { response.delay = .milliseconds(100) }
+      return response
+    }
+    let clients = try (0..<3).map { _ in try RawClient(server.address) }
+    for client in clients { client.send("GET /slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }
+    for client in clients { #expect(body(client.receiveAll()) == "/slow.") }
   }
 
   @Test func aDelayedAnswerComesAfterOthers() throws {

@@ -187,6 +187,8 @@ class Page:
     def screenshot(self, file, full=False):
         more = {}
         if full:
+            # What sticks to the top belongs there.
+            self.run("scrollTo(0, 0)")
             size = self.call("Page.getLayoutMetrics")["cssContentSize"]
             more = {"captureBeyondViewport": True, "clip": {**size, "scale": 1}}
         data = self.call("Page.captureScreenshot", format="png", **more)["data"]

@@ -33,14 +33,15 @@ def guard(state="watching", **parts):
 
 def ramp(held=False):
     return {
-        "steps": [1, 5, 25, 50, 100], "step": 2, "every_seconds": 600, "next_at": "2026-11-30T12:05:00Z", "held": held,
+        "steps": [1, 5, 25, 50, 100], "step": 3, "every_seconds": 600, "next_at": "2026-11-30T12:05:00Z", "held": held,
         "waiting_for": None}
 
 
 def compared(path="tags[].count", kind="changed"):
     return {
         "match": 90, "mismatch": 10, "error": 1, "skipped": {"sample": 4},
-        "differences": [{"path": path, "kind": kind, "count": 10}], "unknown_legacy_fields": ["legacyId"], "samples": 2}
+        "differences": [{"path": path, "kind": kind, "count": 10}], "unknown_legacy_fields": ["legacyId"], "samples": 2,
+        "last_mismatch": TIME}
 
 
 def every_part():

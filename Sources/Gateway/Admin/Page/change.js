@@ -14,7 +14,7 @@ const CHANGES = {
 function actionsOf(route) {
   const actions = [{ kind: "move", text: "Move…" }];
   if (route.guard?.state === "tripped" && route.guard.previous) {
-    actions.push({ kind: "again", text: `Set ${setting(route.guard.previous)} again…` });
+    actions.unshift({ kind: "again", text: `Set ${setting(route.guard.previous)} again…` });
   }
   if (route.stage !== "rest" && route.backends?.rest) actions.push({ kind: "back", text: "Roll back…", class: "danger" });
   if (route.ramp) actions.push(route.ramp.held ? { kind: "resume", text: "Let the ramp go on…" } : { kind: "hold", text: "Hold the ramp…" });

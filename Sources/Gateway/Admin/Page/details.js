@@ -4,7 +4,7 @@ function overrideText(route) {
   const override = route.override;
   if (!override) return "";
   const why = override.reason ? `: ${override.reason}` : "";
-  return `set to ${setting(override)} by ${override.by ?? "somebody"} at ${clock(override.at)}${why}; the file says `
+  return `set to ${setting(override)} by ${override.by || originOf(override.kind)} at ${clock(override.at)}${why}; the file says `
     + setting({ stage: route.configured_stage, percent: route.configured_percent });
 }
 
@@ -39,11 +39,13 @@ function makeFacts() {
   };
 }
 
-function makeTable(heads, classes = []) {
+/** - Parameter scrolls: whether it is an area of its own; not within another that scrolls. */
+function makeTable(heads, classes = [], scrolls = true) {
   const body = h("tbody", {});
-  const element = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": heads.join(", ") },
-    h("table", { class: "small-table" }, h("thead", {}, h("tr", {}, ...heads.map((head, index) =>
-      h("th", { scope: "col", class: classes[index] || null }, head)))), body));
+  const table = h("table", { class: "small-table" }, h("thead", {}, h("tr", {}, ...heads.map((head, index) =>
+    h("th", { scope: "col", class: classes[index] === "number" ? "number" : null }, head)))), body);
+  const element = scrolls
+    ? h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": heads.filter(Boolean).join(", ") }, table) : table;
   return {
     element,
     set(rows) {
@@ -63,6 +65,7 @@ const SIDE_LINES = [
 ];
 
 function makeDetails(view) {
+  const notices = h("ul", { class: "notices" });
   const actions = h("div", { class: "actions" });
   const facts = makeFacts();
   const sidesTable = makeTable(["", "rest", "rpc"], ["", "number", "number"]);
@@ -85,19 +88,23 @@ function makeDetails(view) {
     callers: makePart("Callers", restCallers.element, rpcCallers.element),
     history: makePart("History", history),
   };
-  const element = h("div", { class: "panel" }, actions, h("div", { class: "parts" },
+  const element = h("div", { class: "panel" }, notices, actions, h("div", { class: "parts" },
     h("div", {}, parts.sides, parts.callers),
     h("div", {}, parts.route, parts.guard, parts.ramp, parts.dryRun),
     h("div", {}, parts.shadow, parts.history)));
 
   const callerRows = (list) => (list ?? []).map((caller) => ({
     key: JSON.stringify([caller.agent, caller.version]),
-    texts: [caller.agent || NONE, caller.version || NONE, count(caller.requests), ago(caller.last_seen, page.now)],
+    texts: [caller.agent || "(not named)", caller.version || NONE, count(caller.requests), ago(caller.last_seen, page.now)],
   }));
 
   function update(route) {
+    syncList(notices, attention(route), (notice) => notice.key, () => ({ element: h("li", {}) }), (one, notice) => {
+      setAttribute(one.element, "class", `notice ${notice.kind}`);
+      setText(one.element, notice.text);
+    });
     syncList(actions, actionsOf(route), (action) => action.kind, (action) => {
-      const button = h("button", { type: "button", class: action.class ?? null });
+      const button = h("button", { type: "button", class: action.class ?? null, "data-kind": action.kind });
       button.addEventListener("click", () => openChange(view.route, action.kind));
       return { element: button };
     }, (one, action) => setText(one.element, action.text));
@@ -131,13 +138,14 @@ function makeDetails(view) {
       const skipped = Object.entries(compared.skipped ?? {}).map(([reason, number]) => `${reason} ${count(number)}`);
       shadow.set([
         ["the same", count(compared.match)], ["different", count(compared.mismatch)],
-        ["copies that failed", count(compared.error)], ["not copied", skipped.join(", ")],
+        ["last different", compared.last_mismatch ? `${ago(compared.last_mismatch, page.now)} (${clock(compared.last_mismatch)})` : null],
+        ["failed copies", count(compared.error)], ["not copied", skipped.join(", ")],
         ["unknown to the schema", (compared.unknown_legacy_fields ?? []).map(nameOfUnknown).join(", ")],
       ]);
       const list = compared.differences ?? [];
       setHidden(differences.element, list.length === 0);
       differences.set(list.map((one) => ({
-        key: JSON.stringify([one.path, one.kind]), texts: [one.path || "(whole answer)", one.kind, count(one.count)],
+        key: JSON.stringify([one.path, one.kind]), texts: [nameOfField(one.path), one.kind, count(one.count)],
       })));
     }
     samples.update(route);
@@ -154,18 +162,19 @@ function makeDetails(view) {
     rpcCallers.set(young);
 
     setHidden(parts.history, !(route.history?.length > 0));
-    syncList(history, route.history ?? [], (entry) => JSON.stringify([entry.at, entry.to, entry.kind, entry.by]), () => {
+    syncList(history, route.history ?? [], (entry) => JSON.stringify([entry.at, entry.action, entry.to, entry.kind, entry.by]), () => {
       const [what, who] = [h("span", {}), h("span", { class: "dim" })];
       return { element: h("li", {}, what, who), what, who };
     }, (one, entry) => {
-      setText(one.what, `${setting(entry.from)} → ${setting(entry.to)}`);
-      const kind = entry.kind && entry.kind !== entry.by ? ` (${entry.kind})` : "";
-      setText(one.who, `${clock(entry.at)}, ${entry.by || entry.kind || "unknown"}${entry.by ? kind : ""}`
-        + `${entry.reason ? `: ${entry.reason}` : ""}`);
+      setText(one.what, whatChanged(entry));
+      setText(one.who, `${clock(entry.at)}, ${whoChanged(entry.kind, entry.by)}${entry.reason ? `: ${entry.reason}` : ""}`);
     });
   }
   return { element, update };
 }
+
+/** `$` stands for the answer as a whole. */
+const nameOfField = (path) => (path && path !== "$" ? path : "(whole answer)");
 
 const nameOfUnknown = (field) =>
   typeof field === "string" ? field : `${field.path ?? sampleValue(field)}${isNumber(field.count) ? ` (${count(field.count)})` : ""}`;
@@ -177,7 +186,7 @@ const LIMITS = {
 
 function guardLines(guard) {
   const limits = Object.entries(guard.limits ?? {}).map(([name, value]) => {
-    const [words, text] = LIMITS[name] ?? [name.replaceAll("_", " "), String];
+    const [words, text] = Object.hasOwn(LIMITS, name) ? LIMITS[name] : [name.replaceAll("_", " "), String];
     return [words, text(value)];
   });
   const previous = guard.previous ? setting(guard.previous) : null;
@@ -189,10 +198,10 @@ function guardLines(guard) {
 }
 
 function rampLines(ramp) {
-  const steps = (ramp.steps ?? []).map((step, index) => (index === ramp.step ? `[${percent(step)}]` : percent(step)));
+  const steps = (ramp.steps ?? []).map((step, index) => (index + 1 === ramp.step ? `[${percent(step)}]` : percent(step)));
   return [
     ["steps", steps.join(" → ")], ["each", isNumber(ramp.every_seconds) ? seconds(ramp.every_seconds) : null],
     ["next", ramp.held ? "held" : ramp.next_at ? `in ${until(ramp.next_at, page.now)}` : null],
-    ["waits for", ramp.waiting_for],
+    ["waits for", ramp.held ? null : ramp.waiting_for],
   ];
 }

@@ -35,6 +35,7 @@ const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   m: () => onRoute(["move"]),
+  s: () => onRoute(["again"]),
   b: () => onRoute(["back"]),
   h: () => onRoute(["hold", "resume"]),
   c: () => onRoute(["clear"]),

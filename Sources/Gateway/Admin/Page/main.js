@@ -5,7 +5,7 @@ const LONGEST = 30_000;
 
 const page = {
   routes: [], views: new Map(), order: [], now: Date.now(), skew: 0, show: "all", filter: "", sort: "name",
-  lastGood: null, failures: 0, timer: null, asking: null, problem: "",
+  lastGood: null, failures: 0, timer: null, asking: null, problem: "", status: 200,
 };
 
 function matchesView(route) {
@@ -55,10 +55,17 @@ function render() {
   setText(byId("count"), shown === page.routes.length ? plural(shown, "route") : `${shown} of ${page.routes.length}`);
   const needing = page.routes.filter((route) => attention(route).length > 0).length;
   setText(byId("attention-count"), needing ? String(needing) : "");
+  // In a tab behind others, the title is all that is seen.
+  document.title = needing ? `(${needing}) Turnout` : "Turnout";
   setHidden(byId("empty"), shown > 0);
-  setText(byId("empty"), page.routes.length ? "No route matches." : page.lastGood ? "The configuration describes no route." : "Asking the gateway…");
+  setText(byId("empty"), page.routes.length ? emptyText() : page.lastGood ? "The configuration describes no route: all goes to its fallback." : "Asking the gateway…");
   updateSummary(page.routes);
   if (byId("change").open) updateChange();
+}
+
+function emptyText() {
+  if (page.filter) return `No route${page.show === "all" ? "" : " that is shown"} matches “${page.filter}”.`;
+  return page.show === "attention" ? "Nothing needs attention." : `No route is in stage ${page.show}.`;
 }
 
 function renderLive() {
@@ -71,7 +78,8 @@ function renderLive() {
   const figures = page.lastGood ? " The figures below are old." : "";
   // One failure can be a moment's; the second is said.
   setHidden(banner, page.failures < (page.lastGood ? 2 : 1));
-  setText(banner, banner.hidden ? "" : `No fresh figures: ${page.problem}.${figures} It is tried again by itself; r asks now.`);
+  setText(byId("banner-text"), banner.hidden ? "" : `No fresh figures: ${page.problem}.${figures} It is tried again by itself.`);
+  setHidden(byId("banner-token"), page.status !== 401);
 }
 
 function refresh() {
@@ -87,20 +95,25 @@ async function ask() {
     const changes = isFirst ? [] : changesBetween(page.routes, routes);
     page.now = Number.isNaN(Date.parse(answer.now ?? "")) ? Date.now() : Date.parse(answer.now);
     if (page.failures > 1 && !isFirst) changes.unshift("The gateway answers again");
-    Object.assign(page, { routes, failures: 0, problem: "", lastGood: new Date().toISOString() });
+    Object.assign(page, { routes, failures: 0, problem: "", status: 200, lastGood: new Date().toISOString() });
     setText(byId("replica"), answer.replica ?? location.host);
+    updateAudit(routes);
     if (isFirst) arrange();
     render();
     changes.forEach(announce);
   } catch (error) {
     page.failures += 1;
     page.problem = error.message;
+    page.status = error.status ?? 0;
     if (!(error instanceof RequestError)) console.error(error);
-    if (error.status === 401 && page.failures === 1) {
-      askForToken(token.get() !== "").then((hasToken) => hasToken && refresh());
-    }
+    // Once by itself; who has cancelled it finds a button.
+    if (error.status === 401 && page.failures === 1) giveToken();
   }
   renderLive();
+}
+
+async function giveToken() {
+  if (await askForToken(token.get() !== "")) await refresh();
 }
 
 function schedule() {
@@ -129,6 +142,9 @@ function wire() {
   byId("sort").addEventListener("change", (event) => sortBy(event.target.value));
   byId("filter").addEventListener("input", (event) => { page.filter = event.target.value.trim().toLowerCase(); render(); });
   document.addEventListener("visibilitychange", () => (document.hidden ? schedule() : refresh()));
+  byId("banner-token").addEventListener("click", giveToken);
+  byId("banner-retry").addEventListener("click", refresh);
+  wireAudit();
   wireChange();
   wireToken();
   wireKeyboard();

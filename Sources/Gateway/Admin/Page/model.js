@@ -32,16 +32,50 @@ function differing(route) {
   return shadow ? (shadow.mismatch ?? 0) : null;
 }
 
-/** Why somebody should look at a route; empty when nobody has to. */
+/** Whether answers differed within the last quarter of an hour; what differed before may be mended. */
+function differsNow(route) {
+  if (!((route.shadow?.mismatch ?? 0) > 0)) return false;
+  const last = Date.parse(route.shadow.last_mismatch ?? "");
+  return Number.isNaN(last) || page.now - last < 15 * 60_000;
+}
+
+/** Why somebody should look at a route, and what to do; empty when nobody has to. */
 function attention(route) {
-  const reasons = [];
-  const guard = route.guard?.state;
-  if (guard === "tripped") reasons.push(`the guard has taken it back: ${route.guard.reason ?? ""}`);
-  if (guard === "alerting") reasons.push(`the guard warns: ${route.guard.reason ?? ""}`);
-  if (guard === "holding") reasons.push(`the guard holds it: ${route.guard.reason ?? ""}`);
-  if ((route.shadow?.mismatch ?? 0) > 0) reasons.push("answers differ");
-  if (route.ramp?.held) reasons.push("its ramp is held");
-  return reasons;
+  const notices = [];
+  const { guard, shadow, ramp } = route;
+  const why = guard?.reason ?? "no reason is known";
+  if (guard?.state === "tripped") {
+    const before = guard.previous ? ` Find the cause, then set ${setting(guard.previous)} again.` : "";
+    notices.push({ key: "guard", kind: "bad", text: `The guard has taken this route back: ${why}.${before}` });
+  }
+  if (guard?.state === "alerting") notices.push({ key: "guard", kind: "warn", text: `The guard warns: ${why}.` });
+  if (guard?.state === "holding") notices.push({ key: "guard", kind: "warn", text: `The guard holds the ramp: ${why}.` });
+  if (differsNow(route)) {
+    const most = (shadow.differences ?? [])[0];
+    const place = most ? `, most at ${nameOfField(most.path)} (${most.kind})` : "";
+    const all = shadow.mismatch + (shadow.match ?? 0);
+    const last = shadow.last_mismatch ? `, the last ones ${ago(shadow.last_mismatch, page.now)}` : "";
+    notices.push({ key: "differ", kind: "warn", text: `${count(shadow.mismatch)} of ${count(all)} compared answers differ${place}${last}.` });
+  }
+  if (ramp?.held && guard?.state !== "holding") notices.push({ key: "held", kind: "warn", text: "The ramp is held: somebody has to let it go on." });
+  return notices;
+}
+
+/** Who changes a route besides people, in words. */
+const ORIGINS = { file: "the configuration", admin: "the admin endpoint", guard: "the guard", ramp: "the ramp", peer: "another replica" };
+const originOf = (kind) => (Object.hasOwn(ORIGINS, kind ?? "") ? ORIGINS[kind] : kind || "unknown");
+
+/** Who changed something: `10.0.0.7`, `the guard`, `replica b:9901`. */
+function whoChanged(kind, actor) {
+  if (kind === "peer" && actor) return `replica ${actor}`;
+  return actor || originOf(kind);
+}
+
+/** What a change did: `rest → canary 5 %`, `ramp held at canary 5 %`. */
+function whatChanged(entry) {
+  if (entry.action === "held") return `ramp held at ${setting(entry.to)}`;
+  if (entry.action === "released") return `ramp goes on from ${setting(entry.to)}`;
+  return `${setting(entry.from)} → ${setting(entry.to)}`;
 }
 
 /** The callers of the REST face of routes that the RPC side answers, merged over those routes. */

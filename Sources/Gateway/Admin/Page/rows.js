@@ -56,7 +56,7 @@ function makeRow(route) {
   const toggle = h("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-controls": id, "data-procedure": procedure },
     h("span", { class: "chevron", "aria-hidden": "true" }),
     h("span", { class: "names" },
-      h("span", { class: "method" }, methodOf(procedure)), h("span", { class: "service dim" }, serviceOf(procedure))));
+      h("span", { class: "method" }, methodOf(procedure)), h("span", { class: "service dim", title: serviceOf(procedure) }, serviceOf(procedure))));
   const move = h("button", { type: "button", class: "move", "aria-label": `Move ${methodOf(procedure)}` }, "Move…");
   const row = h("tr", { role: "row", class: "route" },
     h("td", { role: "cell", class: "name-cell" }, toggle, parts.face),
@@ -91,7 +91,9 @@ function updateRow(view, route) {
   const { parts, row } = view;
   const faces = route.faces?.rest ?? [];
   const more = faces.length > 1 ? `  +${faces.length - 1}` : "";
-  setText(parts.face, faces.length ? `${faces[0].method} ${faces[0].path}${more}` : "no REST binding");
+  const face = faces.length ? `${faces[0].method} ${faces[0].path}${more}` : "no REST binding";
+  setText(parts.face, face);
+  setAttribute(parts.face, "title", face);
   setText(parts.badge, setting(effective(route)));
   setAttribute(parts.badge, "class", `badge ${STAGES.includes(route.stage) ? route.stage : ""}`);
   parts.meter.firstChild.style.width = `${movedShare(route) * 100}%`;
@@ -106,7 +108,7 @@ function updateRow(view, route) {
   parts.latency.set(milliseconds(slow), milliseconds(slower), isNumber(slow) && isWorse(slow, slower, 2, 20), "p95 latency");
   const differ = differing(route);
   setText(parts.differ, differ === null ? NONE : count(differ));
-  setAttribute(parts.differ, "class", differ > 0 ? "number worse" : "number");
+  setAttribute(parts.differ, "class", differsNow(route) ? "number worse" : "number");
   setAttribute(row, "data-attention", attention(route).length > 0 ? "true" : null);
   if (!view.detailRow.hidden) view.details.update(route);
 }

@@ -19,8 +19,8 @@ function updateSummary(routes) {
   const total = (side) => routes.reduce((sum, route) => sum + (route.calls?.[side] ?? 0), 0);
   let [rest, rpc, words] = [windowed("rest"), windowed("rpc"), "of recent calls answered by RPC"];
   if (rest + rpc === 0) [rest, rpc, words] = [total("rest"), total("rpc"), "of calls since the start answered by RPC"];
-  setText(byId("moved-calls"), rest + rpc > 0 ? share(rpc / (rest + rpc)) : NONE);
-  setText(byId("moved-calls-of"), words);
+  setText(byId("moved-calls"), rest + rpc > 0 ? share(rpc / (rest + rpc)) : routes.length ? "no calls yet" : NONE);
+  setText(byId("moved-calls-of"), rest + rpc > 0 ? words : routes.length ? "" : "of calls answered by RPC");
   setBar(byId("bar-calls"), [
     { name: "rest", value: rest, text: `rest: ${count(rest)} calls` }, { name: "rpc", value: rpc, text: `rpc: ${count(rpc)} calls` },
   ]);
@@ -35,7 +35,7 @@ function updateSummary(routes) {
   const differ = compared.reduce((sum, route) => sum + (route.shadow.mismatch ?? 0), 0);
   const same = compared.reduce((sum, route) => sum + (route.shadow.match ?? 0), 0);
   setText(byId("tile-differences"), differ + same > 0 ? `${count(differ)} of ${count(differ + same)}` : NONE);
-  setAttribute(byId("tile-differences-box"), "class", differ > 0 ? "card tile warn" : "card tile");
+  setAttribute(byId("tile-differences-box"), "class", compared.some(differsNow) ? "card tile warn" : "card tile");
   updateCallers(legacyCallers(routes));
 }
 
@@ -46,6 +46,6 @@ function updateCallers(callers) {
     () => textRow(["break", "break", "number", "break", ""]),
     (view, caller) => {
       const names = caller.routes.length > 3 ? `${caller.routes.slice(0, 3).join(", ")} and ${caller.routes.length - 3} more` : caller.routes.join(", ");
-      view.set([caller.agent || NONE, caller.version || NONE, count(caller.requests), names, ago(caller.seen, page.now)]);
+      view.set([caller.agent || "(not named)", caller.version || NONE, count(caller.requests), names, ago(caller.seen, page.now)]);
     });
 }

@@ -11,8 +11,8 @@ enum ShadowJSON {
   /// `shadow` of a route; null as long as it was never shadowed.
   static func shadow(_ state: ShadowState?) -> JSONValue {
     guard let state else { return .null }
-    let (top, unknown, samples) = state.findings.withLock { findings in
-      (findings.top(maximumDifferences), findings.unknown, findings.samples.count)
+    let (top, unknown, samples, last) = state.findings.withLock { findings in
+      (findings.top(maximumDifferences), findings.unknown, findings.samples.count, findings.lastMismatch)
     }
     let differences = top.map { entry -> JSONValue in
       [
@@ -24,7 +24,7 @@ enum ShadowJSON {
       "error": .integer(state.error.value),
       "skipped": .object(state.skipCounts.map { .init($0.reason.rawValue, .integer($0.count)) }),
       "differences": .array(differences), "unknown_legacy_fields": .array(unknown.keys.sorted().map { .string($0) }),
-      "samples": .integer(samples),
+      "samples": .integer(samples), "last_mismatch": last.map { .string($0) } ?? .null,
     ]
   }
 

@@ -24,7 +24,9 @@ final class LocalAcceptor: ReadinessHandler {
   }
 
   func ready(_ readiness: Readiness) {
-    while connections.count < configuration.limits.connections {
+    // Where there is no room, one is made for one: this is called again for the next.
+    if isFull, let waiting = longestWaiting { waiting.close() }
+    while !isFull {
       switch listener.accept() {
       case .socket(let socket, let peer): adopt(socket, from: peer)
       case .wouldBlock: return
@@ -49,6 +51,22 @@ final class LocalAcceptor: ReadinessHandler {
     connections[ObjectIdentifier(connection)] = connection
   }
 
+  private var isFull: Bool { connections.count >= configuration.limits.connections }
+
+  /// The connection that can go with the least harm: strangers who hold all places must not keep an operator, or the
+  /// probes of a scheduler, from asking. Those without a request come before those with half of one.
+  private var longestWaiting: LocalConnection? {
+    var found: (connection: LocalConnection, wait: LocalConnection.Wait)?
+    for connection in connections.values {
+      guard let wait = connection.wait, wait < found?.wait ?? .none else { continue }
+      found = (connection, wait)
+    }
+    return found?.connection
+  }
+
+  /// A connection waits for its client now.
+  func beganToWait() { if isFull { updateInterest() } }
+
   /// Lets a connection go that is over.
   func release(_ connection: LocalConnection) {
     connections[ObjectIdentifier(connection)] = nil
@@ -62,6 +80,6 @@ final class LocalAcceptor: ReadinessHandler {
 
   private func updateInterest() {
     guard let registration, resting?.isScheduled != true else { return }
-    loop.change(registration, to: connections.count < configuration.limits.connections ? .readable : [])
+    loop.change(registration, to: !isFull || longestWaiting != nil ? .readable : [])
   }
 }

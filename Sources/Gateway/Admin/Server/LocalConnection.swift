@@ -24,6 +24,20 @@ final class LocalConnection: ReadinessHandler {
     case closed
   }
 
+  /// How a connection waits for its client.
+  struct Wait: Comparable {
+    /// Whether half a request is there.
+    let hasBegun: Bool
+    let since: Instant
+
+    /// After every real one.
+    static let none = Wait(hasBegun: true, since: Instant(nanoseconds: .max))
+
+    static func < (left: Self, right: Self) -> Bool {
+      left.hasBegun == right.hasBegun ? left.since < right.since : right.hasBegun
+    }
+  }
+
   static let readRoom = 16 << 10
   /// How long a client may take to close after the last answer.
   static let lingerTime: Duration = .seconds(1)
@@ -36,6 +50,8 @@ final class LocalConnection: ReadinessHandler {
   private var timer: Timer?
 
   var phase = Phase.head
+  /// When the wait for the present request began.
+  private var waitsSince = Instant.now()
   var input = ByteBuffer()
   var output = ByteBuffer()
   var parser: RequestHeadParser
@@ -64,6 +80,16 @@ final class LocalConnection: ReadinessHandler {
     self.peer = peer
     self.acceptor = acceptor
     parser = RequestHeadParser(limits: acceptor.configuration.limits.headLimits)
+  }
+
+  /// Nil while it is being answered.
+  var wait: Wait? {
+    switch phase {
+    case .handshake, .head: Wait(hasBegun: parser.hasBegun, since: waitsSince)
+    case .body: Wait(hasBegun: true, since: waitsSince)
+    case .lingering: Wait(hasBegun: false, since: waitsSince)
+    case .delayed, .sending, .closed: nil
+    }
   }
 
   var limits: LocalServerLimits { acceptor.configuration.limits }
@@ -152,12 +178,15 @@ final class LocalConnection: ReadinessHandler {
       transport.shutdownWriting()
       phase = .lingering
       schedule(after: Self.lingerTime)
+      acceptor.beganToWait()
       return true
     }
     output.releaseStorage()
     if input.isEmpty { input.releaseStorage() }
     phase = .head
+    waitsSince = .now()
     schedule(after: limits.idle)
+    acceptor.beganToWait()
     return true
   }
 

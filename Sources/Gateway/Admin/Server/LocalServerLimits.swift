@@ -2,7 +2,8 @@ import HTTP1
 
 /// What a peer of a ``LocalServer`` can make it hold, and how long it can keep it waiting.
 package struct LocalServerLimits: Sendable, Equatable {
-  /// Connections at a time; more wait in the kernel until one is over.
+  /// Connections at a time. Beyond, the one that has said nothing for the longest time makes room; while all are being
+  /// answered, more wait in the kernel until one is over.
   package var connections = 256
   /// Bytes of a request head; beyond: 431.
   package var head = 16 << 10

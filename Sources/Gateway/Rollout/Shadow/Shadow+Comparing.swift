@@ -141,7 +141,7 @@ extension Shadow {
     let (places, suppressed) = state.findings.withLock { findings in
       let places = differences.map { findings.count($0) }
       guard let sample else { return (places, nil as Int?) }
-      if settings.maxSamples > 0 { findings.keep(sample, limit: settings.maxSamples) }
+      findings.keep(sample, limit: settings.maxSamples)
       return (places, findings.line(at: now))
     }
     if settings.pathMetrics {

@@ -33,6 +33,8 @@ struct ShadowFindings {
   private(set) var unknown: [String: UInt64] = [:]
   /// Oldest first.
   private(set) var samples: [Sample] = []
+  /// When the last two answers differed, as RFC 3339; nil: never.
+  private(set) var lastMismatch: String?
   /// Calls that differed since the last log line.
   private var suppressed = 0
   private var loggedAt: UInt64?
@@ -52,7 +54,11 @@ struct ShadowFindings {
     return place
   }
 
+  /// Two answers differed.
+  ///
+  /// - Parameter limit: samples that are kept; may be 0.
   mutating func keep(_ sample: Sample, limit: Int) {
+    lastMismatch = sample.at
     samples.append(sample)
     if samples.count > limit { samples.removeFirst(samples.count - limit) }
   }

@@ -41,8 +41,12 @@ final class StageKeeper: Sendable {
 
   // MARK: The file
 
-  /// Reads what the last process left, and keeps the file from now on.
-  func keep(in path: String) {
+  /// Reads what the last process left, and keeps the file from now on, in place of the one before.
+  ///
+  /// - Parameter path: nil: there is no file any more.
+  func keep(in path: String?) {
+    flush()
+    guard let path else { return file.withLock { $0 = nil } }
     let file = StateFile(path: path) { [weak self] in
       StateFileContent(self?.documents ?? [])
     } failed: { [log, errors] operation, message in
@@ -55,6 +59,8 @@ final class StageKeeper: Sendable {
     for document in content?.documents ?? [] where ledger.withLock({ $0.merge(document) }) {
       apply(document, from: .file)
     }
+    // What was set before there was this file, and is newer than what it said.
+    if documents != content?.documents ?? [] { file.changed() }
   }
 
   /// Tells if what will be set could not be written; for a reload, after which somebody looks.
@@ -78,7 +84,17 @@ final class StageKeeper: Sendable {
   /// All that is known, by procedure.
   var documents: [StageDocument] { ledger.withLock { $0.sorted } }
 
+  /// As which documents of this process are written; see ``StageLedger/writer``.
+  var writer: String { ledger.withLock { $0.writer } }
+
   // MARK: Changes here
+
+  /// What was set before this keeper was there. Each document is of the time of its change: what somebody else has set
+  /// after that is newer.
+  func recordAll() {
+    let changed = stages.states.filter { !$0.overlay.isEmpty }.map { (procedure: $0.procedure, at: $0.changedAt) }
+    for change in changed.sorted(by: { $0.at < $1.at }) { record(change.procedure, at: change.at) }
+  }
 
   /// The registry has changed; told of what came from a document too, which then is nothing new.
   func changed(_ change: StageChangeRecord) {
@@ -98,10 +114,9 @@ final class StageKeeper: Sendable {
     return known.configured == state.configured && !known.overlay.isEmpty
   }
 
-  private func record(_ procedure: String) {
+  private func record(_ procedure: String, at time: Int64 = WallClock.now().sinceEpoch) {
     guard let state = stages.state(of: procedure) else { return }
-    let now = WallClock.now().sinceEpoch
-    guard let document = ledger.withLock({ $0.record(state, at: now) }) else { return }
+    guard let document = ledger.withLock({ $0.record(state, at: time) }) else { return }
     file.withLock { $0 }?.changed()
     share.withLock { $0 }?(document)
   }
