@@ -20,14 +20,16 @@ final class Snapshot: Sendable {
   let credentials: [OutgoingCredentials?]
   /// Whether a route answers preflights, so that they are looked for.
   let answersPreflights: Bool
-  /// Index of the upstream for what no route matches.
-  let fallback: Int?
+  /// Who answers what no route matches; nil: nobody.
+  let fallback: FallbackPlan?
   let security: GatewaySecurity
   private let listeners: [SocketAddressConfiguration: ListenerPlan]
-  /// Run on calls that no route has.
+  /// Run on calls that no route has, and no fallback.
   let interceptors: [any Interceptor]
   /// Taken from clients' requests, whatever their route; nil: none.
   let identityFields: IdentityFields?
+  /// Taken from them in other spellings than the usual one.
+  let guardedNames: GuardedNames
   /// What callers are told apart by; nil: nobody could read who they are.
   let callers: CallersConfiguration?
   /// Taken out of requests once the side is chosen; nil: none.
@@ -47,9 +49,10 @@ final class Snapshot: Sendable {
   let serviceNames: [String]
 
   init(
-    generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    security: GatewaySecurity, interceptors: [any Interceptor], credentials: [OutgoingCredentials?],
-    resources: [any RefreshedResource], errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
+    generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup],
+    fallback: FallbackPlan?, security: GatewaySecurity, interceptors: [any Interceptor],
+    credentials: [OutgoingCredentials?], resources: [any RefreshedResource], errorCodec: JSONCodec,
+    descriptors: DescriptorFiles? = nil
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -66,6 +69,7 @@ final class Snapshot: Sendable {
     self.credentials = credentials
     self.resources = resources
     identityFields = IdentityFields(configuration)
+    guardedNames = GuardedNames(configuration)
     callers = configuration.admin == nil ? nil : configuration.callers
     sideHeaders = SideHeaders(routes)
     self.errorCodec = errorCodec
@@ -78,8 +82,8 @@ final class Snapshot: Sendable {
       RedisEndpoint(redis, connectTimeout: configuration.timeouts.connect, security: security.redis[redis.name])
     }
     redis = Dictionary(endpoints.map { ($0.name, $0) }) { first, _ in first }
-    let names = Set(
-      (interceptors + routes.flatMap(\.interceptors)).compactMap { ($0 as? RateLimit)?.shared?.server })
+    let all = interceptors + (fallback?.interceptors ?? []) + routes.flatMap(\.interceptors)
+    let names = Set(all.compactMap { ($0 as? RateLimit)?.shared?.server })
     limitServers = redis.filter { names.contains($0.key) }
     self.descriptors = descriptors
     serviceNames = Set(routes.map(\.service)).sorted()

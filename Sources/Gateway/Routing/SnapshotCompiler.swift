@@ -81,7 +81,8 @@ struct SnapshotCompiler {
     for service in configuration.services { add(service, schema) }
     let built = groupOrder.compactMap { groups[$0]?.build() }.enumerated()
       .sorted { ($0.element.specificity, $1.offset) > ($1.element.specificity, $0.offset) }.map(\.element)
-    let fallback = configuration.fallback.flatMap { upstreamIndex($0) }
+    var fallback: FallbackPlan?
+    if let configured = configuration.fallback { fallback = fallbackPlan(configured, top) }
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
@@ -101,6 +102,18 @@ struct SnapshotCompiler {
       report(position, "the access log cannot be opened: \(error)")
       return []
     }
+  }
+
+  private mutating func fallbackPlan(_ fallback: FallbackConfiguration, _ top: SourcePosition) -> FallbackPlan? {
+    guard let upstream = upstreamIndex(fallback.upstream) else { return nil }
+    let chain = interceptors + build(fallback.interceptors, scope: FallbackPlan.scope, top) + more
+    return FallbackPlan(
+      upstream: upstream, limits: fallback.limits, interceptors: fallback.isPublic ? Self.onPublicRoute(chain) : chain)
+  }
+
+  /// What is left of a chain where anybody may call.
+  private static func onPublicRoute(_ chain: [any Interceptor]) -> [any Interceptor] {
+    chain.compactMap { ($0 as? any AuthenticatingInterceptor).map(\.onPublicRoutes) ?? $0 }
   }
 
   private func upstreamIndex(_ reference: Reference) -> Int? {
@@ -207,9 +220,7 @@ struct SnapshotCompiler {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
     var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
-    if settings.isPublic {
-      chain = chain.compactMap { ($0 as? any AuthenticatingInterceptor).map(\.onPublicRoutes) ?? $0 }
-    }
+    if settings.isPublic { chain = Self.onPublicRoute(chain) }
     let canary = canaryPlan(settings, of: type)
     routes.append(
       Route(
