@@ -43,8 +43,11 @@ final class Snapshot: Sendable {
   let redis: [String: RedisEndpoint]
   /// Those of them that limits are kept on.
   let limitServers: [String: RedisEndpoint]
+  let schema: Schema
   /// What reflection hands out; nil where the gateway does not answer it.
-  let descriptors: DescriptorFiles?
+  var descriptors: DescriptorFiles? { schema.files }
+  /// What the files of keys and certificates held.
+  let files: CredentialFiles.Content
   /// The services that have routes, sorted.
   let serviceNames: [String]
 
@@ -52,7 +55,7 @@ final class Snapshot: Sendable {
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup],
     fallback: FallbackPlan?, security: GatewaySecurity, interceptors: [any Interceptor],
     credentials: [OutgoingCredentials?], resources: [any RefreshedResource], errorCodec: JSONCodec,
-    descriptors: DescriptorFiles? = nil
+    schema: Schema, files: CredentialFiles.Content
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -85,7 +88,8 @@ final class Snapshot: Sendable {
     let all = interceptors + (fallback?.interceptors ?? []) + routes.flatMap(\.interceptors)
     let names = Set(all.compactMap { ($0 as? RateLimit)?.shared?.server })
     limitServers = redis.filter { names.contains($0.key) }
-    self.descriptors = descriptors
+    self.schema = schema
+    self.files = files
     serviceNames = Set(routes.map(\.service)).sorted()
   }
 
