@@ -11,7 +11,7 @@ enum Sections {
   static let schemaSource = Section<SchemaKey>("a schema source")
   static let limits = Section<LimitsKey>("the limits")
   static let timeouts = Section<TimeoutsKey>("the timeouts")
-  static let fallback = Section<FallbackKey>("the fallback")
+  static let unrouted = Section<UnroutedKey>("the fallback")
 
   /// Every section, for whoever lists the keys: documentation, its test, completion.
   package static var all: [KnownSection] {
@@ -21,12 +21,12 @@ enum Sections {
       outlierEjection.known, retries.known, backoff.known, upstreamLimits.known, credentials.known,
       staticCredentials.known,
       fileCredentials.known, oauth2.known, service.known,
-      method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
+      method.known, json.known, query.known, errors.known, shadow.known, fallback.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
       keySet.known, externalAuth.known, tracing.known, traceExporter.known, otlp.known, clientCertificate.known,
-      routeLimits.known, compression.known, limits.known, timeouts.known, fallback.known, redis.known, redisTLS.known,
+      routeLimits.known, compression.known, limits.known, timeouts.known, unrouted.known, redis.known, redisTLS.known,
       state.known, audit.known,
     ]
   }
@@ -38,7 +38,7 @@ enum RootKey: String, SectionKey {
   case nameServers = "name_servers"
 }
 
-enum FallbackKey: String, SectionKey {
+enum UnroutedKey: String, SectionKey {
   case upstream, interceptors, limits
   case isPublic = "public"
 }

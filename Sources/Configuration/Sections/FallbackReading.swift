@@ -1,34 +1,27 @@
 import Diagnostics
 
 extension RootReader {
-  /// The name of an upstream, or a mapping that says more.
-  func fallback(_ node: Node) -> FallbackConfiguration? {
-    guard case .mapping = node.content else { return target(node).map { FallbackConfiguration(upstream: $0) } }
-    guard let map = MappingReader(node, Sections.fallback, context) else { return nil }
-    let upstream = map.required(.upstream, Sections.fallback, context, cure: "write `upstream:` and the name of one")
-    var result = FallbackConfiguration(
-      upstream: upstream.flatMap { target($0) } ?? Reference(name: "", position: node.position))
-    context.read(map[.isPublic], into: &result.isPublic) { context.boolean($0) }
-    if let node = map[.interceptors] { result.interceptors = interceptors(node, after: configuration.interceptors) }
-    if let node = map[.limits] { apply(limits: node, to: &result.limits) }
-    if result.isPublic, result.interceptors.contains(where: \.isAuthentication) {
-      context.error(
-        map.keyPosition(.interceptors), "the fallback is public, so its own checks of callers would not be made",
-        cure: "leave `public` or the checks out")
+  /// `true`, `false`, or what is particular.
+  func apply(fallback node: Node, to fallback: inout RouteSettings.Fallback) {
+    guard case .mapping = node.content else {
+      guard let text = context.text(node, "true or false") else { return }
+      switch text.value.lowercased() {
+      case "true", "on", "yes": fallback.isOn = true
+      case "false", "off", "no": fallback.isOn = false
+      default:
+        context.error(
+          node.position, "\(text.shown) is not true or false",
+          cure: "write `fallback: true` to ask the other side after a failure; who gets what no route matches is named "
+            + "by `fallback:` at the top level")
+        return
+      }
+      fallback.position = node.position
+      return
     }
-    return result.upstream.name.isEmpty ? nil : result
-  }
-
-  private func target(_ node: Node) -> Reference? {
-    guard let name = reference(node) else { return nil }
-    check(name, is: .any, for: "`fallback`")
-    return name
-  }
-
-  /// `limits:` of a route or of the fallback.
-  func apply(limits node: Node, to limits: inout RouteSettings.Limits) {
-    guard let map = MappingReader(node, Sections.routeLimits, context) else { return }
-    context.read(map[.request], into: &limits.request) { context.size($0, 0...(1 << 40)) }
-    context.read(map[.response], into: &limits.response) { context.size($0, 1...(1 << 40)) }
+    guard let map = MappingReader(node, Sections.fallback, context) else { return }
+    fallback.isOn = true
+    fallback.position = node.position
+    context.read(map[.unsafe], into: &fallback.unsafe) { context.boolean($0) }
+    context.read(map[.maxBody], into: &fallback.maxBody) { context.size($0, 0...(16 << 20)) }
   }
 }

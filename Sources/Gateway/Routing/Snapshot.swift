@@ -21,7 +21,7 @@ final class Snapshot: Sendable {
   /// Whether a route answers preflights, so that they are looked for.
   let answersPreflights: Bool
   /// Who answers what no route matches; nil: nobody.
-  let fallback: FallbackPlan?
+  let fallback: UnroutedPlan?
   let security: GatewaySecurity
   private let listeners: [SocketAddressConfiguration: ListenerPlan]
   /// Run on calls that no route has, and no fallback.
@@ -53,7 +53,7 @@ final class Snapshot: Sendable {
 
   init(
     generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup],
-    fallback: FallbackPlan?, security: GatewaySecurity, interceptors: [any Interceptor],
+    fallback: UnroutedPlan?, security: GatewaySecurity, interceptors: [any Interceptor],
     credentials: [OutgoingCredentials?], resources: [any RefreshedResource], errorCodec: JSONCodec,
     schema: Schema, files: CredentialFiles.Content
   ) {

@@ -91,7 +91,7 @@ struct SnapshotCompiler {
     for service in configuration.services { add(service, schema) }
     let built = groupOrder.compactMap { groups[$0]?.build() }.enumerated()
       .sorted { ($0.element.specificity, $1.offset) > ($1.element.specificity, $0.offset) }.map(\.element)
-    var fallback: FallbackPlan?
+    var fallback: UnroutedPlan?
     if let configured = configuration.fallback { fallback = fallbackPlan(configured, top) }
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
@@ -114,10 +114,10 @@ struct SnapshotCompiler {
     }
   }
 
-  private mutating func fallbackPlan(_ fallback: FallbackConfiguration, _ top: SourcePosition) -> FallbackPlan? {
+  private mutating func fallbackPlan(_ fallback: FallbackConfiguration, _ top: SourcePosition) -> UnroutedPlan? {
     guard let upstream = upstreamIndex(fallback.upstream) else { return nil }
-    let chain = interceptors + build(fallback.interceptors, scope: FallbackPlan.scope, top) + more
-    return FallbackPlan(
+    let chain = interceptors + build(fallback.interceptors, scope: UnroutedPlan.scope, top) + more
+    return UnroutedPlan(
       upstream: upstream, limits: fallback.limits, interceptors: fallback.isPublic ? Self.onPublicRoute(chain) : chain)
   }
 
@@ -208,6 +208,7 @@ struct SnapshotCompiler {
     let rules = sources.rules(
       for: method, of: type, configured: own?.http, fallback: own?.method.position ?? service.service.position)
     diagnostics += ShadowChecks.faults(method, type, service.settings, settings, rules.first?.rule, schema)
+    diagnostics += FallbackChecks.faults(method, type, service.settings, settings, rules.first?.rule)
     var bindings: [RESTBinding] = []
     var templates: [String] = []
     for rule in rules {
@@ -229,6 +230,8 @@ struct SnapshotCompiler {
     if settings.stage != .rpc {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
+    let rpc = settings.rpc.flatMap { upstreamIndex($0) }
+    diagnostics += StreamChecks.warnings(method, procedure, settings.rpc, rpc.map { configuration.upstreams[$0] })
     var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
     if settings.isPublic { chain = Self.onPublicRoute(chain) }
     let canary = canaryPlan(settings, of: type)
@@ -237,7 +240,7 @@ struct SnapshotCompiler {
         index: index, service: type.fullName, type: method, settings: settings,
         stage: stages.cell(for: procedure, configured: StageSetting(settings)),
         canary: canary, restUpstream: settings.rest.flatMap { upstreamIndex($0) },
-        rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
+        rpcUpstream: rpc, bindings: bindings, templates: templates,
         codec: standard, profileCodec: profile,
         comparison: RouteComparison(
           schema, output: method.output, settings.shadow, profile: profile, codecs: tolerantCodecs),

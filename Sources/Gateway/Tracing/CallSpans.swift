@@ -22,7 +22,11 @@ enum CallSpans {
     span.add("turnout.request_id", text(.xRequestId, of: call))
     span.add("turnout.face", call.face.kind.label)
     span.add("turnout.stage", call.decision?.stage.rawValue)
-    span.add("turnout.side", call.decision?.side.label)
+    span.add("turnout.side", call.decision?.answering.label)
+    if let decision = call.decision, decision.hasFallenBack {
+      span.add("turnout.fallback_from", decision.side.label)
+      span.add("turnout.fallback_code", call.fallback?.failure.map { "\($0.code.name)" })
+    }
     if let outcome = call.outcome {
       let code = "\(outcome.name)"
       span.add(call.face.kind == .rest ? "turnout.code" : "rpc.response.status_code", code)

@@ -78,7 +78,7 @@ struct TraceInterceptor: Interceptor {
       return
     }
     let attempt = trace.pending.remove(at: index)
-    trace.spans.append(CallSpans.client(attempt, end, call, trace, side: call.decision?.side))
+    trace.spans.append(CallSpans.client(attempt, end, call, trace, side: call.decision?.answering))
   }
 
   func onEnd(_ call: Call) {

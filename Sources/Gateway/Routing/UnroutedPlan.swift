@@ -1,7 +1,7 @@
 import Configuration
 
 /// Who answers what no route matches, and how its calls are treated.
-final class FallbackPlan: Sendable {
+final class UnroutedPlan: Sendable {
   /// Of its interceptors' limits: no service has this name.
   static let scope = "(fallback)"
 
