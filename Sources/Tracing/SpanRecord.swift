@@ -57,6 +57,7 @@ package struct SpanRecord: Sendable {
   }
 
   package mutating func add(_ key: String, _ number: Int) { attributes.append(Attribute(key, .number(number))) }
+  package mutating func add(_ key: String, _ flag: Bool) { attributes.append(Attribute(key, .boolean(flag))) }
 }
 
 /// Who made the spans.

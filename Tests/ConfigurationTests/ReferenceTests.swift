@@ -120,7 +120,7 @@ import Testing
   @Test func theSmallestOneIsAProxy() throws {
     let (configuration, diagnostics) = ConfigurationLoader.load(path: Self.config + "/turnout.yaml")
     #expect(diagnostics == [])
-    #expect(configuration?.fallback?.name == "legacy")
+    #expect(configuration?.fallback?.upstream.name == "legacy")
     #expect(configuration?.listeners.map(\.address.text) == ["127.0.0.1:8080"])
   }
 

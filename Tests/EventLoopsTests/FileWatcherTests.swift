@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct FileWatcherTests {
   private func watch(_ folder: TemporaryFolder, _ names: [String], _ bell: Bell) throws -> FileWatcher {
-    try FileWatcher(files: names.map(folder.file), settle: .milliseconds(20)) { bell.ring() }
+    try FileWatcher(files: names.map(folder.file), settle: .milliseconds(20)) { _ in bell.ring() }
   }
 
   @Test func seesARenameOverTheFileAndAWriteInPlace() throws {
@@ -87,7 +87,7 @@ import Testing
     try folder.write("a", to: "a.yaml")
     let bell = Bell()
     // No look comes between the change and the second call.
-    let watcher = try FileWatcher(files: [folder.file("a.yaml")], settle: .milliseconds(300)) { bell.ring() }
+    let watcher = try FileWatcher(files: [folder.file("a.yaml")], settle: .milliseconds(300)) { _ in bell.ring() }
     try folder.write("aa", to: "a.yaml")
     watcher.watch([folder.file("a.yaml"), folder.file("b.yaml")])
     #expect(bell.wait())

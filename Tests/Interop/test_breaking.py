@@ -95,6 +95,30 @@ def test_no_more_connections_than_allowed_in_the_whole_process(start, fleet):
     wait_until(lambda: sum(len(instance.open) for instance in fleet) <= 2, what="two connections")
 
 
+@pytest.mark.parametrize("is_last", [False, True], ids=["another-stays", "all-go"])
+def test_who_waits_at_an_endpoint_that_a_reload_takes_out(start, is_last):
+    """It goes where the upstream still is; with nothing left of that, it is served where it waits."""
+    fleet = Fleet(3)
+    held = Held(*fleet)
+    def setup(instances):
+        return proxy([instance.url for instance in instances], limits={"max_connections": 1})
+
+    gateway = start(setup(fleet[:2]))
+    [first] = ask(gateway, 1)
+    wait_until(lambda: fleet[0].requests or fleet[1].requests, what="the first request")
+    busy = fleet[0] if fleet[0].requests else fleet[1]
+    waiting = ask(gateway, 2)
+    wait_until(lambda: gateway.admin("GET", "/upstreams").json()["upstreams"][0]["pending"] == 2, what="two waiting")
+    gateway.write(setup([fleet[2] if is_last else busy]))
+    assert gateway.admin("POST", "/reload").status == 200
+    held.release.set()
+    assert [answer.body for answer in answers([first] + waiting)] == [b"ok"] * 3
+    if not is_last:
+        assert len(busy.requests) == 3
+    assert gateway.fetch("GET", "/").status == 200
+    fleet.stop()
+
+
 def test_a_client_that_leaves_gives_its_place_back(start, fleet):
     held = Held(fleet[0])
     gateway = start(proxy([fleet[0].url], limits={"max_requests": 1}))

@@ -1,5 +1,6 @@
 """The gateway's own credentials towards upstreams, with a token endpoint that counts, refuses and fails."""
 
+import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +12,9 @@ from connectrpc.errors import ConnectError
 
 from support.echo_clients import CLIENTS
 from support.gateway import wait_until
-from support.http2 import HTTP2Upstream
+from support.http2 import HTTP2Client, HTTP2Upstream
 from support.rest_service import Reply, RESTService, book
+from support.wire import chunked
 
 BOOK = "/v1/books/b1"
 SECRET = "s3cr3t of the test"
@@ -141,10 +143,29 @@ def test_a_refused_token_is_replaced_and_the_call_sent_once_more(
     assert endpoint.issued <= 3 and len(calls) <= 16
 
 
-def test_a_body_that_passed_through_is_not_sent_twice(start, configuration, rest, endpoint):
+@pytest.mark.parametrize("chunks", [None, 3], ids=["length", "chunked"])
+def test_a_body_that_passed_through_is_sent_once_more(start, configuration, rest, endpoint, chunks):
+    """A refused request was not acted on, whatever its method: its body is kept for that."""
+    rest.answers(lambda request: Reply.json(
+        {"message": "no"}, 401) if request["authorization"] == "Bearer token-1" else Reply.json({"sent": True}))
+    gateway = start_with(start, configuration, endpoint)
+    body = b'{"title":"' + b"x" * 60_000 + b'"}'
+    fields = [("Content-Type", "application/json")]
+    if chunks:
+        sent = chunked([body[:1], body[1:30_000], body[30_000:]])
+        answer = gateway.fetch("POST", "/v1/shelves/s1/books", [*fields, ("Transfer-Encoding", "chunked")], sent)
+    else:
+        answer = gateway.fetch("POST", "/v1/shelves/s1/books", fields, body)
+    assert answer.status == 200, answer
+    assert [request.body for request in rest.requests] == [body, body]
+    assert endpoint.issued == 2
+
+
+def test_a_body_that_is_too_long_to_be_kept_is_not_sent_twice(start, configuration, rest, endpoint):
     rest.answers(lambda request: Reply.json({"message": "no"}, 401))
     gateway = start_with(start, configuration, endpoint)
-    answer = gateway.fetch("POST", "/v1/shelves/s1/books", [("Content-Type", "application/json")], b'{"title":"x"}')
+    answer = gateway.fetch(
+        "POST", "/v1/shelves/s1/books", [("Content-Type", "application/json")], b'{"title":"' + b"x" * 70_000 + b'"}')
     assert answer.status == 401
     assert len(rest.requests) == 1
     # But the next calls get a newer token.
@@ -212,6 +233,144 @@ def test_a_refusal_of_grpc_in_an_answer_without_messages(start, echo_gateways, e
     assert client.call("Say", line()).line.text == "known"
     assert (len(upstream.exchanges), endpoint.issued) == (2, 2)
     client.close()
+    upstream.close()
+
+
+def framed(message, flags=0):
+    return bytes([flags]) + len(message).to_bytes(4, "big") + message
+
+
+class LateRefusals:
+    """An upstream of each protocol that begins its answer well and says at its end that the token is not good."""
+
+    def __init__(self, kind, reply, refused, before=b""):
+        self.kind, self.reply, self.refused, self.before, self.tokens = kind, reply, refused, before, []
+        if kind == "grpc":
+            self.upstream = HTTP2Upstream(self._grpc)
+        else:
+            self.upstream = RESTService()
+            self.upstream.answers(self._http1)
+        self.settings = {"protocol": "connect" if kind == "connect" else kind, "endpoints": [self.upstream.url]}
+
+    def _refuses(self, asked):
+        self.tokens.append(asked["authorization"])
+        return self.tokens[-1] in self.refused
+
+    def _grpc(self, exchange):
+        refuses = self._refuses(exchange)
+        body = self.before if refuses else framed(self.reply)
+        status = [("grpc-status", "16"), ("grpc-message", "token%20revoked")] if refuses else [("grpc-status", "0")]
+        exchange.answer(200, [("content-type", "application/grpc"), ("x-kept", "1")], body, status)
+
+    def _http1(self, request):
+        refuses = self._refuses(request)
+        message = self.before if refuses else framed(self.reply)
+        if self.kind == "connect":
+            error = {"error": {"code": "unauthenticated", "message": "token revoked"}} if refuses else {}
+            end = framed(json.dumps(error).encode(), 2)
+        else:
+            status = b"grpc-status: 16\r\ngrpc-message: token%20revoked\r\n" if refuses else b"grpc-status: 0\r\n"
+            end = framed(status, 0x80)
+        type = request["content-type"]
+        # In pieces, so that the end does not come with the head.
+        return Reply(200, [("Content-Type", type), ("X-Kept", "1")], chunks=[message + end[:3], end[3:9], end[9:]])
+
+    def close(self):
+        if self.kind == "grpc":
+            self.upstream.close()
+
+
+@pytest.fixture
+def refusing(start, echo_gateways, echo_schema, endpoint):
+    made, clients = [], []
+
+    def begin(kind, dialect, refused=("Bearer token-1",), before=b"", **more):
+        reply = echo_schema.pb.Line(text="known").SerializeToString()
+        upstream = LateRefusals(kind, reply, set(refused), before)
+        setup = echo_gateways.configuration("grpc")
+        setup["upstreams"]["echo"] = {**upstream.settings, "credentials": oauth2(endpoint), **more}
+        gateway = start(setup, environment={"SECRET": SECRET})
+        clients.append(CLIENTS[dialect](echo_schema, gateway.address))
+        made.append(upstream)
+        return upstream, clients[-1]
+
+    yield begin
+    for client in clients:
+        client.close()
+    for upstream in made:
+        upstream.close()
+
+
+@pytest.mark.parametrize("method", ["Say", "Hear"])
+@pytest.mark.parametrize("dialect", ["connect", "grpc", "grpc-web"])
+@pytest.mark.parametrize("kind", ["connect", "grpc", "grpc-web"])
+def test_a_refusal_at_the_end_of_an_answer_without_messages(refusing, line, endpoint, kind, dialect, method):
+    """As it passes through and as it is translated: the token is replaced once, and the call sent once more."""
+    if kind == "connect" and method == "Say":
+        pytest.skip("a unary error of Connect is a status")
+    upstream, client = refusing(kind, dialect)
+    answer = client.call(method, line())
+    assert [line.text for line in answer.lines] == ["known"] and answer.code is None, answer
+    assert upstream.tokens == ["Bearer token-1", "Bearer token-2"] and endpoint.issued == 2
+    assert client.call(method, line()).code is None and upstream.tokens[2:] == ["Bearer token-2"]
+
+
+@pytest.mark.parametrize("dialect", ["connect", "grpc", "grpc-web"])
+@pytest.mark.parametrize("kind", ["connect", "grpc", "grpc-web"])
+def test_an_upstream_that_refuses_every_token_at_the_end(refusing, line, endpoint, kind, dialect):
+    """One more fetch and one more try, then its refusal is the answer, whole."""
+    upstream, client = refusing(kind, dialect, [f"Bearer token-{number}" for number in range(1, 9)])
+    for calls in range(1, 6):
+        answer = client.call("Hear", line())
+        assert (answer.code, answer.message, answer.lines) == ("unauthenticated", "token revoked", []), answer
+        assert answer.headers.get("x-kept") == "1" or dialect != kind
+    assert endpoint.issued == 2 and len(upstream.tokens) == 6
+
+
+@pytest.mark.parametrize("kind", ["connect", "grpc", "grpc-web"])
+def test_a_refusal_behind_a_message_is_passed_on(refusing, echo_schema, line, endpoint, kind):
+    first = framed(echo_schema.pb.Line(text="first").SerializeToString())
+    upstream, client = refusing(kind, kind, before=first)
+    answer = client.call("Hear", line())
+    assert ([line.text for line in answer.lines], answer.code) == (["first"], "unauthenticated")
+    assert len(upstream.tokens) == 1
+
+
+def test_one_token_is_fetched_for_all_who_are_refused_at_the_end(refusing, line, endpoint):
+    upstream, client = refusing("grpc", "grpc")
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda _: client.call("Hear", line()), range(32)))
+    assert {answer.code for answer in answers} == {None} and endpoint.issued == 2
+    assert upstream.tokens.count("Bearer token-2") == 32
+
+
+def test_a_refusal_is_passed_on_when_the_token_endpoint_is_away(refusing, line, endpoint):
+    upstream, client = refusing("grpc", "grpc", refused=[])
+    assert client.call("Hear", line()).code is None
+    upstream.refused, endpoint.status = {"Bearer token-1"}, 500
+    for _ in range(3):
+        answer = client.call("Hear", line())
+        assert (answer.code, answer.message, answer.headers.get("x-kept")) == ("unauthenticated", "token revoked", "1")
+    assert len(upstream.tokens) == 4
+
+
+def test_the_head_of_a_stream_does_not_wait_for_its_first_message(start, echo_gateways, endpoint):
+    """A caller may want to know that its stream has begun before there is something to tell."""
+    told = []
+
+    def whole(exchange):
+        exchange.head(200, [("content-type", "application/grpc"), ("x-begun", "1")])
+        told.append(exchange)
+
+    upstream = HTTP2Upstream(whole)
+    setup = echo_gateways.configuration("grpc")
+    setup["upstreams"]["echo"] |= {"endpoints": [upstream.url], "credentials": oauth2(endpoint)}
+    gateway = start(setup, environment={"SECRET": SECRET})
+    with HTTP2Client(gateway.address) as client:
+        stream = client.start(
+            "POST", "/echo.v1.Echo/Hear", [("content-type", "application/grpc"), ("te", "trailers")], framed(b""))
+        client.wait_for(lambda: client.answers[stream]["x-begun"] == "1")
+        assert not client.answers[stream].over
     upstream.close()
 
 

@@ -1,5 +1,7 @@
 """Who called, as upstreams are told: `X-Forwarded-*` and `Forwarded`, from clients and from proxies that are trusted."""
 
+import hashlib
+import itertools
 import json
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from support.certificates import Authority
 from support.gateway import run
 from support.proxies import Nginx
+from support.rest_service import Reply, RESTService
 from support.wire import Wire, fetch
 
 NAMES = ("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port", "forwarded")
@@ -54,6 +57,100 @@ def test_a_client_is_told_of_and_cannot_tell_of_others(asks):
     line = json.loads(ask.gateway.access_log(3)[1])
     assert line["client"] == "127.0.0.1"
     assert ask.gateway.log().count("in no `trusted` range") == 1
+
+
+def spellings(name):
+    """All that a server which makes variables of names reads as this one, but for its own spelling."""
+    parts = name.split("-")
+    for joints in itertools.product("-_", repeat=len(parts) - 1):
+        if "_" in joints:
+            spelt = "".join(itertools.chain(*zip(parts, [*joints, ""])))
+            yield from {spelt.lower(), spelt.upper(), spelt.title()}
+
+
+def variables(fields):
+    """What such a server makes of them."""
+    made = {}
+    for name, value in fields:
+        made.setdefault(name.upper().replace("-", "_"), []).append(value)
+    return made
+
+
+def is_forged(fields):
+    return {name: values for name, values in variables(fields).items() if any("forged" in value for value in values)}
+
+
+@pytest.mark.parametrize("trusted", [{}, {"trusted": ["127.0.0.0/8"]}], ids=["client", "proxy"])
+@pytest.mark.parametrize("where", ["rest", "rpc", "shadow", "fallback", "trailers"])
+def test_no_spelling_of_a_name_that_the_gateway_vouches_for_passes(
+    start, configuration, rest, rpc, tmp_path, where, trusted
+):
+    """Not to a route, a copy or the fallback, and not from a proxy that is trusted: none spells them so."""
+    names = [name for name in NAMES if "-" in name] + [
+        "x-real-ip", "x-forwarded-prefix", "x-forwarded-client-cert", "x-user-name", "x-client-subject", "x-request-id",
+        "x-from-check", "x-set-here", "x-add-here", "x-removed-here", "x-upstream-sets", "x-backend-key", "x-choose-side"]
+    stage = where if where in ("rpc", "shadow") else "rest"
+    check = RESTService()
+    check.answers(lambda request: Reply(200))
+    authority = Authority(tmp_path / "authority")
+    server = authority.issue("server", "DNS:localhost")
+    secured = listening(tls={**server, "client_ca": str(authority.file), "client_auth": "optional"})
+    keys = tmp_path / "keys"
+    keys.write_text(hashlib.sha256(b"k").hexdigest() + " anna\n")
+    setup = configuration(
+        stage, listeners=listening(**trusted) + secured, fallback="legacy", service={
+            "override": {"header": "x-choose-side", "addresses": ["10.9.9.9"]}},
+        interceptors=[
+            {"request_id": {}},
+            {"api_key": {"keys_file": str(keys), "forward": "x-user-name"}},
+            {"client_certificate": {"required": False, "forward": {"subject": "x-client-subject"}}},
+            {"headers": {"request": {
+                "set": {"x-set-here": "own"}, "add": {"x-add-here": "own"}, "remove": ["x-removed-here"]}}},
+            {"external_auth": {"url": f"{check.url}/check", "upstream_headers": ["x-from-check"]}},
+        ])
+    for upstream in setup["upstreams"].values():
+        upstream["headers"] = {"set": {"x-upstream-sets": "own"}}
+        upstream["credentials"] = {"static": {"header": "x-backend-key", "value": "own"}}
+    gateway = start(setup)
+    if stage == "rest":
+        rest.answers(lambda request: Reply(200))
+    target = "/elsewhere" if where == "fallback" else "/v1/books/b1"
+    for name in names:
+        forged = [(spelt, "forged") for spelt in sorted(spellings(name))]
+        assert forged, name
+        rest.requests.clear()
+        rpc.calls.clear()
+        if where == "trailers":
+            with gateway.connect() as wire:
+                wire.send(
+                    b"PUT /elsewhere HTTP/1.1\r\nHost: x\r\nX-Api-Key: k\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+                    + b"".join(b"%s: forged\r\n" % spelt.encode() for spelt, _ in forged) + b"\r\n")
+                assert wire.answer().status == 200
+        else:
+            answer = gateway.fetch("GET", target, [("X-Api-Key", "k"), *forged])
+            assert answer.status == 200, answer
+        seen = [request.fields + request.trailers for request in rest.requests]
+        if stage != "rest":
+            rpc.wait_for(1)
+            seen += [[(key, value) for key, value in call.headers.allitems()] for call in rpc.calls]
+        assert len(seen) == (2 if where == "shadow" else 1)
+        for fields in seen:
+            assert not is_forged(fields), (name, is_forged(fields))
+            if where != "trailers":
+                assert variables(fields)["X_SET_HERE"] == ["own"] and variables(fields)["X_BACKEND_KEY"] == ["own"]
+                assert variables(fields)["X_USER_NAME"] == ["anna"]
+
+
+def test_what_else_a_client_says_of_proxies_passes_from_a_proxy_only(asks, rest):
+    fields = [("X-Real-IP", "198.51.100.7"), ("X-Forwarded-Prefix", "/api"), ("X-Forwarder", "mine"), ("X_Own", "mine")]
+    asks()(*fields)
+    request = rest.only()
+    assert (request["x-real-ip"], request["x-forwarded-prefix"]) == (None, None)
+    assert (request["x-forwarder"], request["x_own"]) == ("mine", "mine")
+    for listener in ({"trusted": ["127.0.0.0/8"]}, {"forwarded": "off"}):
+        asks(**listener)(*fields)
+        request = rest.only()
+        assert (request["x-real-ip"], request["x-forwarded-prefix"]) == ("198.51.100.7", "/api")
 
 
 def test_the_standard_field_and_both(asks):

@@ -260,6 +260,42 @@ def test_a_claim_decides_who_is_in_a_canary(start, configuration, rest, rpc, key
     assert not set(sides[0]) & set(sides[1]) and all(len(side) >= 20 for side in sides)
 
 
+def test_the_fallback_may_be_public_or_ask_for_more(start, configuration, rest, key, server):
+    """At an edge with `jwt` for all: what no route matches is let through, keeps its own rules, and brings no identity."""
+    limit = {"rate_limit": {"requests": 2, "per": "1h", "key": "none"}}
+    gateway = start(guarded(
+        configuration, jwt(server, forward={"sub": "x-user-id"}), fallback={
+            "upstream": "legacy", "public": True, "limits": {"request": "1KiB", "response": "1KiB"},
+            "interceptors": [{"headers": {"request": {"set": {"x-side": "fallback"}}}}]}))
+    rest.answers(lambda request: Reply(200, body=b"x" * (2000 if "big" in request.target else 10)))
+    assert status(gateway) == 401
+    assert status(gateway, ("X-User-Id", "root"), target="/elsewhere") == 200
+    assert (rest.only()["x-user-id"], rest.only()["x-side"]) == (None, "fallback")
+    assert status(gateway, bearer(key.token(sub="anna"))) == 200
+    assert rest.requests[-1]["x-user-id"] == "anna" and rest.requests[-1]["x-side"] is None
+    assert gateway.fetch("POST", "/elsewhere", [], b"x" * 1024).status == 200
+    assert gateway.fetch("POST", "/elsewhere", [], b"x" * 1025).status == 413
+    assert status(gateway, target="/big") == 502
+    setup = guarded(configuration, fallback={"upstream": "legacy", "interceptors": [jwt(server), limit]})
+    gateway = start(setup)
+    assert status(gateway) == 200
+    assert status(gateway, target="/elsewhere") == 401
+    assert [status(gateway, bearer(key.token()), target="/elsewhere") for _ in range(3)] == [200, 200, 429]
+    assert status(gateway) == 200
+
+
+@pytest.mark.parametrize("fallback, message", [
+    ({"public": True}, "the fallback needs `upstream`"), ({"upstream": "none"}, "which is not given"),
+    ({"upstream": "legacy", "publik": True}, "public"),
+    ({"upstream": "legacy", "public": True, "interceptors": [{"api_key": {"keys": ["k"]}}]}, "the fallback is public"),
+])
+def test_a_fallback_that_makes_no_sense(tmp_path, configuration, fallback, message):
+    file = tmp_path / "turnout.yaml"
+    file.write_text(json.dumps(configuration(fallback=fallback)))
+    answer = run("check", "--config", file)
+    assert answer.returncode == 1 and message in answer.stdout + answer.stderr
+
+
 def test_a_public_route_that_checks_callers_is_a_fault(tmp_path, configuration, server):
     setup = configuration(methods={"GetBook": {"public": True, "interceptors": [jwt(server)]}})
     file = tmp_path / "turnout.yaml"

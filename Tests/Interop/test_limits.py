@@ -4,10 +4,12 @@ import threading
 
 import pytest
 
+from support.echo import SERVICE as ECHO
+from support.echo_clients import CLIENTS
 from support.gateway import wait_until
 from support.rest_service import Reply, book
 from support.schema import SERVICE
-from support.wire import Wire, request_bytes
+from support.wire import NotWhole, Wire, request_bytes
 
 JSON = [("Content-Type", "application/json")]
 
@@ -174,3 +176,34 @@ def _within(wire, seconds):
     import select
 
     return bool(select.select([wire.socket], [], [], seconds)[0])
+
+
+@pytest.mark.parametrize("dialect", ["connect", "grpc", "grpc-web"])
+def test_of_a_stream_that_passes_each_message_is_measured(start, echo_gateways, echo_schema, line, dialect):
+    """Not their sum: a stream may be as long as it likes. Translated for another dialect, it is the same."""
+    setup = echo_gateways.configuration(dialect if dialect != "connect" else "connect-h2")
+    setup["services"][ECHO]["limits"] = {"request": "4KiB", "response": "4KiB"}
+    gateway = start(setup)
+    for spoken in (dialect, "grpc-runtime" if dialect == "connect" else "connect-h2"):
+        client = CLIENTS[spoken](echo_schema, gateway.address)
+        answer = client.call("Hear", line(count=20, size=2000))
+        assert answer.code is None and len(answer.lines) == 20, answer
+        answer = client.call("Hear", line(count=3, size=5000))
+        assert (answer.code, len(answer.lines)) == ("resource_exhausted", 0), answer
+        answer = client.call("Hear", line(text="x" * 5000))
+        assert answer.code == "resource_exhausted", answer
+        client.close()
+
+
+def test_of_a_raw_body_that_passes_the_whole_is_measured(start, configuration, rest):
+    """Of a described route and of the fallback, with a length and without."""
+    limits = {"request": "1KiB", "response": "1KiB"}
+    gateway = start(configuration(service={"limits": limits}, fallback={"upstream": "legacy", "limits": limits}))
+    for target in ("/v1/books/b1", "/elsewhere"):
+        for size, status in ((1024, 200), (1025, 502)):
+            rest.answers(lambda request: Reply(200, body=b"x" * size))
+            assert gateway.fetch("GET", target).status == status
+        rest.answers(lambda request: Reply(200, chunks=[b"x" * 1000, b"x" * 1000]))
+        with gateway.connect() as wire, pytest.raises((NotWhole, OSError)):
+            wire.send(request_bytes("GET", target))
+            wire.answer()

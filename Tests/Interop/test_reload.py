@@ -69,6 +69,32 @@ def test_a_changed_descriptor_set_is_a_reason_to_reload(start, configuration, sc
     wait_until(lambda: reloads(gateway, "ok") >= 1, what="a good reload")
 
 
+def test_listeners_that_take_any_free_port_have_one_each_and_keep_it(start, configuration, rest):
+    """Each with the rules of its own place in the list."""
+    kinds = ["x", "standard", "off"]
+
+    def told(address):
+        rest.requests.clear()
+        with Wire(address) as wire:
+            assert wire.request("GET", "/v1/books/b1").status == 200
+        request = rest.only()
+        return (bool(request["x-forwarded-for"]), bool(request["forwarded"]))
+
+    setup = configuration(listeners=[{"address": "127.0.0.1:0", "forwarded": kind} for kind in kinds])
+    gateway = start(setup)
+    assert len(set(gateway.addresses)) == 3
+    expected = [(True, False), (False, True), (False, False)]
+    assert [told(address) for address in gateway.addresses] == expected
+    gateway.write(setup | {"via": True})
+    assert gateway.admin("POST", "/reload").status == 200
+    assert [told(address) for address in gateway.addresses] == expected
+    gateway.write(setup | {"listeners": setup["listeners"][:2]})
+    assert gateway.admin("POST", "/reload").status == 200
+    assert [told(address) for address in gateway.addresses[:2]] == expected[:2]
+    with pytest.raises(OSError):
+        Wire(gateway.addresses[2])
+
+
 def test_listeners_come_and_go_while_a_slow_request_runs(start, configuration, rest):
     old, new = free_port(), free_port()
     setup = configuration()

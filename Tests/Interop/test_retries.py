@@ -11,6 +11,7 @@ import pytest
 from support.echo import SERVICE as ECHO
 from support.fleet import Fleet, proxy, who
 from support.gateway import wait_until
+from support.http2 import HTTP2Upstream
 from support.rest_service import Reply, book, hang
 from support.scripted import Scripted, read_head
 
@@ -139,6 +140,38 @@ def test_a_pause_that_the_upstream_asks_for(start, fleet, asked, tries):
         assert (answer.status, answer["retry-after"]) == (503, asked)
 
 
+def dates(moment):
+    """A time in the three forms of RFC 9110 section 5.6.7."""
+    return [time.strftime(form, time.gmtime(moment)) for form in (
+        "%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y")]
+
+
+@pytest.mark.parametrize("form", range(3))
+def test_a_pause_until_a_date(start, fleet, form):
+    """As one in seconds: kept up to the bound, and what lies beyond it is the caller's to know."""
+    gateway = start(proxy([fleet[0].url], retries={**QUICK, "max_retry_after": "10s"}))
+    times, asked = [], []
+
+    def script(request):
+        times.append(time.time())
+        if len(times) > 1:
+            return Reply(200, body=b"ok")
+        asked.append(int(times[0]) + 2)
+        return Reply(503, [("Retry-After", dates(asked[0])[form])])
+
+    fleet[0].answers(script)
+    assert gateway.fetch("GET", "/").body == b"ok"
+    assert len(times) == 2 and times[1] >= asked[0]
+    late = dates(time.time() + 3600)[form]
+    fleet[0].answers(Reply(503, [("Retry-After", late)]))
+    answer = gateway.fetch("GET", "/")
+    assert (answer.status, answer["retry-after"], len(fleet[0].requests)) == (503, late, 3)
+    # A date that is over asks for nothing.
+    answers = [Reply(503, [("Retry-After", dates(time.time() - 3600)[form])]), Reply(200, body=b"ok")]
+    fleet[0].answers(lambda request: answers.pop(0))
+    assert gateway.fetch("GET", "/").body == b"ok"
+
+
 def test_the_budget_is_for_all_requests(start, fleet):
     gateway = start(proxy([fleet[0].url], retries={**QUICK, "budget": "20%", "min_per_second": 0}, workers=2))
     fleet[0].answers(Reply(503))
@@ -226,6 +259,33 @@ def test_grpc_errors_without_messages_are_asked_again(start, echo_gateways, code
     assert (answer.status == 200) == (fails < tries)
     assert flaky.calls == tries
     flaky.server.stop(None)
+
+
+@pytest.mark.parametrize("pushback, tries", [(None, 3), ("5", 3), ("-1", 1), ("60000", 1)])
+def test_a_grpc_error_behind_a_head_is_asked_again(start, echo_gateways, pushback, tries):
+    """Many servers send the head before they know how the call ends; what counts is that there is no message."""
+    replies = [14, 14, 0]
+
+    def whole(exchange):
+        status = replies.pop(0)
+        trailers = [("grpc-status", str(status))] + ([("grpc-retry-pushback-ms", pushback)] if pushback else [])
+        exchange.answer(
+            200, [("content-type", "application/grpc")], b"" if status else b"\0\0\0\0\x02\x0a\0", trailers)
+
+    upstream = HTTP2Upstream(whole)
+    setup = echo_gateways.configuration("grpc")
+    setup["upstreams"]["echo"] = {"protocol": "grpc", "endpoints": [upstream.url], "retries": QUICK}
+    gateway = start(setup)
+    with grpc.insecure_channel("%s:%d" % gateway.address) as channel:
+        if tries == 3:
+            assert channel.unary_unary(f"/{ECHO}/Say")(b"", timeout=20) == b"\x0a\0"
+        else:
+            with pytest.raises(grpc.RpcError) as caught:
+                channel.unary_unary(f"/{ECHO}/Say")(b"", timeout=20)
+            assert caught.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert len(upstream.exchanges) == tries
+    assert retries(gateway) == tries - 1
+    upstream.close()
 
 
 def test_instances_that_are_killed_and_restarted_under_load(start):

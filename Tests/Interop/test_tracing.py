@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 
 import pytest
@@ -222,3 +223,62 @@ def test_what_is_wrong_in_a_file(configuration, tmp_path, tracing, says):
     file.write_text(json.dumps(configuration(interceptors=[{"tracing": tracing}]), indent=1))
     checked = run("check", "--config", file)
     assert checked.returncode == 1 and says in checked.stderr, checked.stderr
+
+
+def test_a_copy_has_a_span_of_its_own(traced, collector, rest, rpc):
+    gateway = traced(stage="shadow")
+    assert gateway.fetch("GET", BOOK, [("traceparent", PARENT)]).status == 200
+    spans = collector.wait_for(3)
+    [server] = of_kind(spans, SERVER)
+    copies = [span for span in spans if attributes(span).get("turnout.shadow")]
+    [call] = [span for span in of_kind(spans, CLIENT) if span not in copies]
+    [copy] = copies
+    assert copy.parent_span_id == call.parent_span_id == server.span_id and copy.kind == CLIENT
+    assert attributes(copy)["turnout.side"] == "rpc" and attributes(call)["turnout.side"] == "rest"
+    assert (attributes(copy)["turnout.upstream"], copy.name) == ("content", f"{SERVICE}/GetBook")
+    assert split(rpc.only().headers["traceparent"]) == (TRACE, copy.span_id.hex(), "01")
+    assert split(rest.only()["traceparent"]) == (TRACE, call.span_id.hex(), "01")
+
+
+def test_the_span_of_a_copy_that_fails(traced, collector, rest, rpc):
+    """It is told of when the copy ends, whatever has become of the call."""
+    release = threading.Event()
+
+    def script(call, context):
+        release.wait(30)
+        raise ConnectError(Code.UNAVAILABLE, "not now")
+
+    rpc.script = script
+    gateway = traced(stage="shadow")
+    assert gateway.fetch("GET", BOOK).status == 200
+    assert not any(attributes(span).get("turnout.shadow") for span in collector.wait_for(2))
+    release.set()
+    [copy] = [span for span in collector.wait_for(3) if attributes(span).get("turnout.shadow")]
+    assert attributes(copy)["http.response.status_code"] == 503 and copy.status.code == 2
+    assert len(rpc.calls) == 1
+
+
+def test_the_span_of_a_copy_without_an_answer(traced, collector, rest, rpc):
+    rpc.script = lambda call, context: time.sleep(3)
+    gateway = traced(stage="shadow", service={"shadow": {"timeout": "100ms"}})
+    assert gateway.fetch("GET", BOOK).status == 200
+    [copy] = [span for span in collector.wait_for(3) if attributes(span).get("turnout.shadow")]
+    assert attributes(copy)["error.type"] == "timeout"
+
+
+def test_copies_are_not_tried_again(start, configuration, rest, rpc):
+    """Whatever `retries` says: a copy costs one request for each call that is copied."""
+    def script(call, context):
+        raise ConnectError(Code.UNAVAILABLE, "not now")
+
+    rpc.script = script
+    retries = {"attempts": 3, "backoff": {"base": "1ms", "max": "2ms"}, "min_per_second": 100}
+    gateway = start(configuration("shadow", service={"retries": retries}))
+    for count in range(1, 4):
+        assert gateway.fetch("GET", BOOK).status == 200
+        rpc.wait_for(count)
+    gateway.write(configuration("rpc", service={"retries": retries}))
+    assert gateway.admin("POST", "/reload").status == 200
+    assert gateway.fetch("GET", BOOK).status == 503
+    # The call itself was, so the retries are well configured; and of the copies none has come since.
+    assert len(rpc.calls) == 3 + 4

@@ -11,6 +11,7 @@ enum Sections {
   static let schemaSource = Section<SchemaKey>("a schema source")
   static let limits = Section<LimitsKey>("the limits")
   static let timeouts = Section<TimeoutsKey>("the timeouts")
+  static let unrouted = Section<UnroutedKey>("the fallback")
 
   /// Every section, for whoever lists the keys: documentation, its test, completion.
   package static var all: [KnownSection] {
@@ -25,8 +26,8 @@ enum Sections {
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,
       keySet.known, externalAuth.known, tracing.known, traceExporter.known, otlp.known, clientCertificate.known,
-      routeLimits.known, compression.known, limits.known, timeouts.known, redis.known, redisTLS.known, state.known,
-      audit.known,
+      routeLimits.known, compression.known, limits.known, timeouts.known, unrouted.known, redis.known, redisTLS.known,
+      state.known, audit.known,
     ]
   }
 }
@@ -35,6 +36,11 @@ enum RootKey: String, SectionKey {
   case listeners, admin, probes, include, schema, upstreams, services, interceptors, limits, timeouts, fallback
   case workers, drain, via, log, redis, state, audit, callers, zone
   case nameServers = "name_servers"
+}
+
+enum UnroutedKey: String, SectionKey {
+  case upstream, interceptors, limits
+  case isPublic = "public"
 }
 
 enum ListenerKey: String, SectionKey {

@@ -8,6 +8,8 @@ final class LoadContext {
   private var known: Set<String> = []
   /// Files in the order in which they were opened.
   private(set) var files: [String] = []
+  /// Files whose content is no part of the configuration: keys and tokens, which may change without it.
+  private(set) var credentialFiles: [String] = []
   /// Texts that came from `${env:}` and `${file:}`.
   private(set) var secrets: Set<String> = []
   /// Where each file has its first secret in clear text.
@@ -37,6 +39,10 @@ final class LoadContext {
 
   func opened(_ file: String) {
     if !files.contains(file) { files.append(file) }
+  }
+
+  func names(credentials file: String) {
+    if !credentialFiles.contains(file) { credentialFiles.append(file) }
   }
 
   func keep(secret: String) {

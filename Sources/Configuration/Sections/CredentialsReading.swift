@@ -64,7 +64,7 @@ extension RootReader {
     guard let path = map.required(.path, section, context, cure: "name the file").flatMap({ context.path($0) }) else {
       return nil
     }
-    context.opened(path.value)
+    context.names(credentials: path.value)
     return .file(
       FileReference(path: path.value, position: path.position, isSecret: path.isSecret), header: header, prefix: prefix)
   }

@@ -123,7 +123,7 @@ extension RootReader {
     var result = APIKeyConfiguration(keys: keys, header: header, query: query)
     context.read(map[.keysFile], into: &result.file) { node -> FileReference? in
       guard let path = context.path(node) else { return nil }
-      context.opened(path.value)
+      context.names(credentials: path.value)
       return FileReference(path: path.value, position: path.position, isSecret: path.isSecret)
     }
     context.read(map[.forward], into: &result.forward) { identityHeader($0)?.value }

@@ -106,7 +106,7 @@ extension RootReader {
           cure: "leave it out; a file is read anew when it changes")
       }
       guard let text = context.path(node) else { return nil }
-      context.opened(text.value)
+      context.names(credentials: text.value)
       return .file(FileReference(path: text.value, position: text.position, isSecret: text.isSecret))
     }
     guard var resource = map[.url].flatMap({ context.resource($0) }) else { return nil }
@@ -128,7 +128,7 @@ extension RootReader {
     guard let node else { return }
     resource.tls = upstreamTLS(node)
     for file in [resource.tls?.ca, resource.tls?.identity?.certificate, resource.tls?.identity?.key] {
-      if let file { context.opened(file.path) }
+      if let file { context.names(credentials: file.path) }
     }
     if !resource.endpoint.isSecure {
       context.error(key, "`tls` is for a URL with `https://`", cure: "write `https://`, or leave `tls` out")

@@ -28,10 +28,7 @@ struct RootReader {
     if let node = map[.services] { readServices(node) }
     if let node = map[.limits] { readLimits(node) }
     if let node = map[.timeouts] { readTimeouts(node) }
-    if let node = map[.fallback], let name = reference(node) {
-      configuration.fallback = name
-      check(name, is: .any, for: "`fallback`")
-    }
+    if let node = map[.fallback] { configuration.fallback = fallback(node) }
     context.read(map[.workers], into: &configuration.workers) { context.integer($0, 1...256) }
     context.read(map[.drain], into: &configuration.drain) { context.duration($0, zeroAllowed: true) }
     context.read(map[.via], into: &configuration.via) { context.boolean($0) }
@@ -68,6 +65,12 @@ struct RootReader {
         context.error(map.keyPosition(.listeners), "more than \(Self.mostListeners) listeners", cure: "give fewer")
       }
       configuration.listeners = elements.prefix(Self.mostListeners).compactMap { listener($0) }
+      var free: [String: Int] = [:]
+      for index in configuration.listeners.indices where configuration.listeners[index].address.port == 0 {
+        let host = configuration.listeners[index].address.host
+        configuration.listeners[index].address.number = free[host, default: 0]
+        free[host, default: 0] += 1
+      }
     }
     if let node = map[.admin] { configuration.admin = admin(node) }
     if let node = map[.probes] { configuration.probes = address(node, Sections.probes, .address) }

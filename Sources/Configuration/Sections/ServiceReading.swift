@@ -100,10 +100,7 @@ extension RootReader {
     }
     context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
     context.read(map[.rateLimitCost], into: &settings.rateLimitCost) { context.integer($0, 0...1_000_000) }
-    if let node = map[.limits], let limits = MappingReader(node, Sections.routeLimits, context) {
-      context.read(limits[.request], into: &settings.limits.request) { context.size($0, 0...(1 << 40)) }
-      context.read(limits[.response], into: &settings.limits.response) { context.size($0, 1...(1 << 40)) }
-    }
+    if let node = map[.limits] { apply(limits: node, to: &settings.limits) }
     if let node = map[.shadow] { apply(shadow: node, to: &settings.shadow) }
     context.read(map[.dryRun], into: &settings.dryRun) { context.share($0) }
     if let node = map[.canary] { apply(canary: node, to: &settings.canary) }

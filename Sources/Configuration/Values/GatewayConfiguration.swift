@@ -33,7 +33,7 @@ package struct GatewayConfiguration: Sendable {
   package var limits = LimitsConfiguration()
   package var timeouts = TimeoutsConfiguration()
   /// The upstream for requests that no route matches; nil: they get 404.
-  package var fallback: Reference?
+  package var fallback: FallbackConfiguration?
   /// Adds `Via: 1.1 turnout` in both directions (Default: false).
   package var via = false
   /// `text` or `json`: the form of all logs but the access log, on stderr (Default: text).
@@ -45,6 +45,8 @@ package struct GatewayConfiguration: Sendable {
   package var nameServers: [SocketAddressConfiguration] = []
   /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
   package var watchedFiles: [String] = []
+  /// Files of keys and tokens that interceptors, upstreams and what is asked over TLS name.
+  package var keyFiles: [String] = []
   /// Every text that came from `${env:}` or `${file:}`, and the admin token: never shown, whatever it became part of.
   package var secrets: Set<String> = []
 
@@ -92,6 +94,8 @@ package struct SocketAddressConfiguration: Sendable, Hashable {
   package var host: String
   package var port: UInt16
   package var position: SourcePosition
+  /// Of several listeners that take any free port of the same host, which one this is, from 0.
+  package var number = 0
 
   package init(host: String, port: UInt16, position: SourcePosition) {
     self.host = host
@@ -100,10 +104,13 @@ package struct SocketAddressConfiguration: Sendable, Hashable {
   }
 
   /// Equality without the place: the same address after a reload is the same listener.
-  package static func == (left: Self, right: Self) -> Bool { left.host == right.host && left.port == right.port }
+  package static func == (left: Self, right: Self) -> Bool {
+    left.host == right.host && left.port == right.port && left.number == right.number
+  }
   package func hash(into hasher: inout Hasher) {
     hasher.combine(host)
     hasher.combine(port)
+    hasher.combine(number)
   }
 
   /// `host:port`, an IPv6 host in brackets.
@@ -134,6 +141,19 @@ package struct AdminConfiguration: Sendable, Equatable {
     if tls != nil { copy.tls = ListenerTLSConfiguration(certificates: []) }
     return copy
   }
+}
+
+/// `fallback:`, who answers what no route matches, and what a route may say of itself too.
+package struct FallbackConfiguration: Sendable {
+  package var upstream: Reference
+  /// Whether checks of who calls are left out (Default: false).
+  package var isPublic = false
+  /// Come after those of all routes.
+  package var interceptors: [InterceptorConfiguration] = []
+  /// Nil in it: what passes has no bound.
+  package var limits = RouteSettings.Limits()
+
+  package init(upstream: Reference) { self.upstream = upstream }
 }
 
 /// `callers:`, how the programs that call are told apart on the migration dashboard.

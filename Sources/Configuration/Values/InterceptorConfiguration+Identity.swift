@@ -21,8 +21,9 @@ extension InterceptorConfiguration {
 }
 
 extension GatewayConfiguration {
-  /// Those of all routes, of services and of methods.
+  /// Those of all routes, of services and of methods, and of the fallback.
   package var allInterceptors: [InterceptorConfiguration] {
     interceptors + services.flatMap { $0.interceptors + $0.methods.flatMap(\.interceptors) }
+      + (fallback?.interceptors ?? [])
   }
 }

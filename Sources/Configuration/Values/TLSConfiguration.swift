@@ -61,7 +61,7 @@ package struct UpstreamTLSConfiguration: Sendable, Equatable {
 }
 
 extension GatewayConfiguration {
-  /// Files of certificates and keys. A change of one is a reason to reload.
+  /// Files of certificates, keys and tokens. What one of them holds may change while the configuration stays.
   package var credentialFiles: [String] {
     let ofListeners = (listeners.map(\.tls) + [admin?.tls]).compactMap { $0 }.flatMap { tls in
       tls.certificates.flatMap { [$0.certificate, $0.key] } + [tls.clientCA].compactMap { $0 }
@@ -69,6 +69,6 @@ extension GatewayConfiguration {
     let ofUpstreams = (upstreams.map(\.tls) + redis.map(\.tls)).compactMap { $0 }.flatMap { tls in
       [tls.ca, tls.identity?.certificate, tls.identity?.key].compactMap { $0 }
     }
-    return (ofListeners + ofUpstreams).map(\.path)
+    return (ofListeners + ofUpstreams).map(\.path) + keyFiles
   }
 }

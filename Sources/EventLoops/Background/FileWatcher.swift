@@ -21,16 +21,16 @@ package final class FileWatcher: Sendable {
 
   private let queue: DispatchQueue
   private let settle: DispatchTimeInterval
-  private let onChange: @Sendable () -> Void
+  private let onChange: @Sendable ([String]) -> Void
   private let descriptor: CInt
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - settle: the time between two looks.
-  ///   - onChange: called on a serial queue of the watcher's own.
+  ///   - onChange: called with the files that have changed, on a serial queue of the watcher's own.
   /// - Throws: the machine's bound on watches, or descriptors, is reached. A file or folder that is missing is no error.
   package init(
-    files: [String], settle: Duration = .milliseconds(100), onChange: @escaping @Sendable () -> Void
+    files: [String], settle: Duration = .milliseconds(100), onChange: @escaping @Sendable ([String]) -> Void
   ) throws(SystemError) {
     queue = DispatchQueue(label: "files", qos: .utility)
     self.settle = .nanoseconds(Int(clamping: settle.wholeNanoseconds))
@@ -90,7 +90,7 @@ package final class FileWatcher: Sendable {
   }
 
   private func look() {
-    let isChanged = state.withLock { state in
+    let changed: [String] = state.withLock { state in
       state.isLookScheduled = false
       // Links that have moved lead through other folders now.
       follow(&state)
@@ -98,13 +98,13 @@ package final class FileWatcher: Sendable {
       if present != state.seen {
         state.seen = present
         scheduleLook(&state)
-        return false
+        return []
       }
-      if present == state.reported { return false }
+      let changed = state.files.indices.filter { present[$0] != state.reported[$0] }.map { state.files[$0] }
       state.reported = present
-      return true
+      return changed
     }
-    if isChanged { onChange() }
+    if !changed.isEmpty { onChange(changed) }
   }
 
   /// Brings the watched folders in line with where the files' paths lead.

@@ -1,11 +1,17 @@
+import Bytes
 import Configuration
 import HTTP1
 import HTTPModel
 import RPC
 
 /// How large bodies may be: `limits` of the route, else `limits.message` of what is held; what passes has no other bound.
+///
+/// Of a stream of messages each one is measured, whether it is translated or passes; what has no messages that can be told
+/// apart (a unary body, raw bytes, base64) is measured as a whole.
 extension Call {
-  private var routeLimits: RouteSettings.Limits? { route?.plan.settings.limits }
+  private var routeLimits: RouteSettings.Limits? {
+    route.map(\.plan.settings.limits) ?? (fallbackUpstream == nil ? nil : plans.snapshot.fallback?.limits)
+  }
 
   /// Bytes of a request message that is held.
   var requestMessageLimit: Int { routeLimits?.request ?? worker.limits.message }
@@ -14,33 +20,62 @@ extension Call {
 
   /// The limit that a passing request is over, by what its head says.
   var exceededRequestLimit: Int? {
-    guard let limit = routeLimits?.request, case .length(let length) = requestFraming, length > limit else {
-      return nil
-    }
+    guard let limit = routeLimits?.request, case .length(let length) = requestFraming, length > limit, !passesMessages
+    else { return nil }
     return limit
   }
 
   /// Whether the request body that has come so far may pass; else the call has ended.
   func checkPassingRequest() -> Bool {
-    guard let limit = routeLimits?.request, receivedBytes > limit, !isStreamingRoute else { return true }
+    guard let limit = routeLimits?.request, receivedBytes > limit, !passesMessages else { return true }
     fail(tooLarge(limit: limit))
     return false
   }
 
+  /// The same of a stream's messages, by its next bytes.
+  func checkPassingRequest(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
+    guard let limit = routeLimits?.request, passesMessages else { return true }
+    var meter = requestMeter ?? EnvelopeMeter(limit: limit)
+    let isGood = buffer.withSpan(0..<count) { meter.observe($0) }
+    requestMeter = meter
+    if !isGood { fail(tooLarge(limit: limit)) }
+    return isGood
+  }
+
+  /// Whether bodies that pass are streams of envelopes.
+  var passesMessages: Bool {
+    switch face.request {
+    case .grpc?, .connectStreaming?: true
+    case .grpcWeb(_, let isText)?: !isText
+    case .connectUnary?, .connectGet?, .unsupportedMediaType?, .methodNotAllowed?, nil: false
+    }
+  }
+
   /// Whether an answer may pass, by what its head says.
   func checkPassingReply(_ framing: BodyFraming) -> Bool {
-    guard let limit = routeLimits?.response, case .length(let length) = framing, length > limit, head.method != .head
+    guard let limit = routeLimits?.response, case .length(let length) = framing, length > limit, head.method != .head,
+      !passesMessages
     else { return true }
     failTooLarge("over limits.response")
     return false
   }
 
-  /// Whether so many more bytes of the answer's body may pass; else the call has ended.
-  func checkPassingReply(more count: Int) -> Bool {
-    guard let limit = routeLimits?.response, !isStreamingRoute else { return true }
-    passedBytes += count
-    guard passedBytes > limit else { return true }
+  /// Whether the next bytes of the answer's body may pass; else the call has ended.
+  func checkPassingReply(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
+    guard let limit = routeLimits?.response else { return true }
+    if passesMessages, status == 200 {
+      var meter = replyMeter ?? EnvelopeMeter(limit: limit)
+      let isGood = buffer.withSpan(0..<count) { meter.observe($0) }
+      replyMeter = meter
+      if isGood { return true }
+    } else {
+      passedBytes += count
+      if passedBytes <= limit { return true }
+    }
     failTooLarge("over limits.response")
     return false
   }
+
+  /// Whether every byte of a passing answer has to be seen for its limit.
+  var metersReply: Bool { passesMessages && routeLimits?.response != nil }
 }

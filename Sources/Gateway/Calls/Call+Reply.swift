@@ -55,7 +55,7 @@ extension Call: AttemptOwner {
     switch state {
     case .passing where download != nil: passRaw(&buffer, count, attempt)
     case .passing:
-      guard checkPassingReply(more: count) else { return buffer.consume(count) }
+      guard checkPassingReply(buffer, count) else { return buffer.consume(count) }
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
       shadow?.answerReceived(buffer, count)
       sendPassing(&buffer, count)
@@ -84,7 +84,7 @@ extension Call: AttemptOwner {
 
   func pipe(for attempt: Attempt) -> SplicePipe? {
     guard state == .passing, sentHead, tap?.watchesBody != true, download == nil, passingCompressor == nil,
-      shadow?.isTapping != true
+      !metersReply, shadow?.isTapping != true
     else { return nil }
     return client?.pipeForBody()
   }

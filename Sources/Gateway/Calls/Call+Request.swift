@@ -13,7 +13,9 @@ extension Call {
     receivedBytes += count
     switch state {
     case .passing:
-      guard let attempt, checkPassingRequest() else { return buffer.consume(count) }
+      guard let attempt, checkPassingRequest(), checkPassingRequest(buffer, count) else {
+        return buffer.consume(count)
+      }
       shadow?.received(buffer, count)
       fallback?.keep(buffer, count)
       attempt.send(&buffer, count)
@@ -33,7 +35,11 @@ extension Call {
   }
 
   func receivedEnd(_ trailers: FieldBlock) {
-    if !trailers.isEmpty { plans.snapshot.identityFields?.remove(from: trailers) }
+    if !trailers.isEmpty {
+      // Some servers add them to the fields of the head.
+      plans.snapshot.identityFields?.remove(from: trailers)
+      plans.snapshot.guardedNames.clean(trailers, forwarded: true, isTrusted: false)
+    }
     fallback?.hasWholeRequest = true
     switch state {
     case .passing:
@@ -108,6 +114,7 @@ extension Call {
       onRequest(request, plans.snapshot.upstreams[upstream])
       return
     }
+    request.isStream = route?.plan.isStreaming ?? true
     let pool = plans.pool(upstream)
     upstreamName = pool.configuration.name
     let attempt: Attempt

@@ -142,6 +142,9 @@ final class Call {
   // What limits keep of it.
   /// Bytes of an answer that passes, as its upstream sent them; counted where there is a limit.
   var passedBytes = 0
+  /// Of a stream that passes.
+  var requestMeter: EnvelopeMeter?
+  var replyMeter: EnvelopeMeter?
   /// What tells the caller that `api_key` let through from others: its owner, or the key itself, which is never shown.
   var apiKey: [UInt8]?
   /// For the answer of a limit that tells how it stands.
@@ -168,7 +171,8 @@ final class Call {
     requestFraming = framing
     pendingError = refusal
     startedAt = worker.loop.now
-    chain = InterceptorChain(route?.plan.interceptors ?? plans.snapshot.interceptors)
+    let unrouted = fallbackUpstream == nil ? nil : plans.snapshot.fallback?.interceptors
+    chain = InterceptorChain(route?.plan.interceptors ?? unrouted ?? plans.snapshot.interceptors)
   }
 
   var hasRequestBody: Bool { requestFraming != .none && requestFraming != .length(0) }

@@ -88,7 +88,7 @@ struct ReplyTap {
   }
 
   /// For the end of a stream whose messages are compressed.
-  private static func decompression(_ head: ResponseHead, _ dialect: EnvelopeDialect) -> StreamTap.Decompression? {
+  static func decompression(_ head: ResponseHead, _ dialect: EnvelopeDialect) -> StreamTap.Decompression? {
     guard let index = head.fields.firstIndex(of: dialect == .connect ? .connectContentEncoding : .grpcEncoding),
       let coding = head.fields.withValue(at: index, { ContentCoding(name: $0) }), coding != .identity
     else { return nil }

@@ -5,7 +5,7 @@ import HTTPModel
 
 /// The fields that tell upstreams who called: read from proxies that are trusted, written anew in any case.
 ///
-/// What a client says of itself never passes. Of the two families (`X-Forwarded-*` and `Forwarded`) the one that is not
+/// What a client says of itself never passes, in whatever spelling. Of the two families (`X-Forwarded-*` and `Forwarded`) the one that is not
 /// in use is taken out, since nobody in front vouches for it.
 enum ForwardedFields {
   private static let extended: FieldNames = [.xForwardedFor, .xForwardedHost, .xForwardedPort, .xForwardedProto]
@@ -15,10 +15,11 @@ enum ForwardedFields {
   /// - Returns: the client's address where it is not the peer's.
   static func rewrite(_ head: RequestHead, from origin: ConnectionOrigin, _ worker: Worker) -> SocketAddress? {
     let plan = origin.plan
-    if plan.forwarded == .off { return nil }
     let fields = head.fields
-    let mayHaveThem = fields.mayContain(extended) || fields.mayContain([.forwarded])
     let isTrusted = !plan.trustsNobody && plan.trusts(origin.address)
+    worker.plans.snapshot.guardedNames.clean(fields, forwarded: plan.forwarded != .off, isTrusted: isTrusted)
+    if plan.forwarded == .off { return nil }
+    let mayHaveThem = fields.mayContain(extended) || fields.mayContain([.forwarded])
     if !mayHaveThem || !isTrusted {
       if mayHaveThem { removeForeign(fields, origin, worker) }
       append(head, origin, worker)

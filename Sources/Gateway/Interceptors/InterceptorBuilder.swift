@@ -11,6 +11,7 @@ final class InterceptorBuilder {
   private let keySets: ResourceRegistry<KeySourceIdentity, KeySet>
   /// Nil: access logs are left out, for whoever only looks at a configuration.
   private let accessLogs: AccessLogSinks?
+  private let files: CredentialFiles
   /// How many equal limits were made in the same place.
   private var seen: [RateLimiterRegistry.Identity: Int] = [:]
   private var seenConcurrency: [ConcurrencyRegistry.Identity: Int] = [:]
@@ -21,8 +22,10 @@ final class InterceptorBuilder {
 
   init(
     limits: RateLimiterRegistry, concurrency: ConcurrencyRegistry = ConcurrencyRegistry(), accessLogs: AccessLogSinks?,
-    keySets: ResourceRegistry<KeySourceIdentity, KeySet> = ResourceRegistry()
+    keySets: ResourceRegistry<KeySourceIdentity, KeySet> = ResourceRegistry(),
+    files: CredentialFiles = CredentialFiles()
   ) {
+    self.files = files
     self.limits = limits
     self.concurrency = concurrency
     self.keySets = keySets
@@ -52,7 +55,7 @@ final class InterceptorBuilder {
       case .cors(let settings): result.append(CORS(settings))
       case .clientCertificate(let settings): result.append(ClientCertificates(settings))
       case .externalAuth(let settings):
-        let (origin, more) = InternalOrigin.make(settings.service, for: .externalAuth)
+        let (origin, more) = InternalOrigin.make(settings.service, for: .externalAuth, files)
         diagnostics += more
         if let origin { result.append(ExternalAuth(ExternalAuthPlan(settings, origin))) }
       case .jwt(let settings): if let plan = plan(settings) { result.append(JWT(plan)) }
@@ -70,14 +73,8 @@ final class InterceptorBuilder {
   /// Nil, and a fault, when something of it cannot be used.
   private func plan(_ settings: JWTConfiguration) -> JWTPlan? {
     let issuers = settings.issuers.compactMap { issuer -> JWTPlan.Issuer? in
-      guard let source = keySource(issuer.keys) else { return nil }
       let check = TokenCheck(issuer)
-      if case .file(let file) = issuer.keys, case .fixed(let keys) = source, !keys.serves(check.algorithms) {
-        diagnostics.append(
-          Diagnostic(
-            at: file.position, "no key of the key set is for the algorithms that are allowed, so nobody could call",
-            cure: "name them in `algorithms:`, as `[HS256]` for keys of `kty: oct`"))
-      }
+      guard let source = keySource(issuer.keys, for: check.algorithms) else { return nil }
       return JWTPlan.Issuer(name: issuer.issuer, check: check, keys: source)
     }
     return issuers.count == settings.issuers.count ? JWTPlan(settings, issuers) : nil
@@ -86,26 +83,26 @@ final class InterceptorBuilder {
   /// Nil, and a fault, when the collector cannot be asked.
   private func plan(_ settings: TracingConfiguration) -> TracingPlan? {
     guard let exporter = settings.exporter else { return TracingPlan(settings, nil) }
-    let (origin, more) = InternalOrigin.make(exporter.endpoint, for: .traces)
+    let (origin, more) = InternalOrigin.make(exporter.endpoint, for: .traces, files)
     diagnostics += more
     return origin.map { TracingPlan(settings, $0) }
   }
 
   private func apiKeys(_ settings: APIKeyConfiguration) -> APIKeys? {
     guard let file = settings.file else { return APIKeys(settings, file: nil) }
-    let (keys, more) = HashedKeyFile.read(file)
+    let (keys, more) = files.take("hashed keys \(file.path)") { HashedKeyFile.read(file) }
     diagnostics += more
     return keys.map { APIKeys(settings, file: HashedKeyPlan($0, forward: settings.forward)) }
   }
 
-  private func keySource(_ keys: JWTConfiguration.Keys) -> KeySource? {
+  private func keySource(_ keys: JWTConfiguration.Keys, for algorithms: [SignatureAlgorithm]) -> KeySource? {
     switch keys {
     case .file(let file):
-      let (keys, more) = KeySetFile.read(file)
+      let (keys, more) = files.take("key set \(file.path)") { KeySetFile.read(file, for: algorithms) }
       diagnostics += more
       return keys.map { .fixed($0) }
     case .published(let resource, let refresh):
-      let (origin, more) = InternalOrigin.make(resource, for: .keySet)
+      let (origin, more) = InternalOrigin.make(resource, for: .keySet, files)
       diagnostics += more
       guard let origin else { return nil }
       let source = KeySource.published(origin, refresh: refresh, keySets)

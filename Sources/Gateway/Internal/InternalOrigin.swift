@@ -42,13 +42,13 @@ final class InternalOrigin: Sendable {
   ///
   /// - Returns: nil when one cannot be used; and all faults and warnings.
   static func make(
-    _ resource: RemoteResource, for purpose: Purpose
+    _ resource: RemoteResource, for purpose: Purpose, _ files: CredentialFiles
   ) -> (origin: InternalOrigin?, diagnostics: [Diagnostic]) {
     guard resource.endpoint.isSecure else {
       return (InternalOrigin(resource, for: purpose, security: nil), [])
     }
     let tls = resource.tls ?? UpstreamTLSConfiguration(position: resource.position)
-    let (security, diagnostics) = SecurityCompiler.client(tls, protocols: ApplicationProtocols.ofUpstream(.one))
+    let (security, diagnostics) = SecurityCompiler.client(tls, protocols: ApplicationProtocols.ofUpstream(.one), files)
     return (security.map { InternalOrigin(resource, for: purpose, security: $0) }, diagnostics)
   }
 

@@ -25,6 +25,8 @@ final class Worker {
   /// Clients that have connected and do not yet speak HTTP: before their PROXY header or the end of their TLS handshake.
   private var handshakes: [ObjectIdentifier: any PendingClient] = [:]
   var endpoints: [EndpointIdentity: EndpointSet] = [:]
+  /// Retired ones at which an attempt still waits for a connection, for it has nowhere else to go.
+  var leftBehind: [EndpointPool] = []
   var shadows: [ObjectIdentifier: Shadow] = [:]
   var comparison = ComparisonWorkspace()
   var overrideRefusals = OverrideRefusals()
@@ -113,10 +115,8 @@ final class Worker {
       pool.credentials = credentials.map { PoolCredentials($0, worker: self) }
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
-    for (identity, set) in retired {
-      endpoints[identity] = nil
-      set.retire()
-    }
+    for identity in retired.keys { endpoints[identity] = nil }
+    for set in retired.values { set.retire() }
     locals = [:]
     updateHealthWatches()
     internalClient.adopted()

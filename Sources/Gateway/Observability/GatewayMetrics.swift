@@ -52,6 +52,7 @@ final class GatewayMetrics: Sendable {
   let limitFallbacks: CounterFamily
   let stateErrors: CounterFamily
   let stateLeader: Gauge
+  let staleFiles: Gauge
 
   /// - Parameter shards: one for each loop.
   init(shards: Int) {
@@ -182,6 +183,11 @@ final class GatewayMetrics: Sendable {
     stateErrors = registry.counter(
       "turnout_state_errors_total", help: "Troubles with the state file, and with sharing stages over Redis.",
       labels: ["operation"])
+    staleFiles = registry.gauge(
+      "turnout_stale_files",
+      help: "Files of keys, certificates and tokens whose content cannot be used, so that what they held goes on.",
+      labels: []
+    ).child([])
     stateLeader = registry.gauge(
       "turnout_state_leader", help: "Whether this process advances ramps: one of those that share their state.",
       labels: []

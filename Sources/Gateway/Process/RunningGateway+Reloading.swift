@@ -15,9 +15,11 @@ extension RunningGateway {
   func reload(because reason: String) -> ReloadOutcome {
     changes.sync {
       let outcome = reloadNow()
+      if case .failed = outcome { state.withLock { $0.isReloadPending = true } }
       switch outcome {
       case .ok(let warnings):
         shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
+        shared.metrics.staleFiles.set(0)
         for warning in warnings { shared.log.write(.warning, "\(warning)") }
         StartupMemory.release()
         shared.log.write(.info, "reloaded (\(reason))")
@@ -66,7 +68,7 @@ extension RunningGateway {
         + CanaryChanges.warnings(from: old, to: snapshot))
   }
 
-  private func publish(
+  func publish(
     _ snapshot: Snapshot, _ listeners: [SocketAddressConfiguration: ListenerState],
     replacing known: [SocketAddressConfiguration: ListenerState], after old: Snapshot
   ) {
@@ -76,6 +78,7 @@ extension RunningGateway {
     let workers = state.withLock { state in
       state.snapshot = snapshot
       state.listeners = listeners
+      state.isReloadPending = false
       if let context = snapshot.security.admin { state.adminSecurity?.context = context }
       return state.workers
     }
@@ -127,15 +130,15 @@ extension RunningGateway {
   }
 
   func watchFiles(_ configuration: GatewayConfiguration) {
-    let files = configuration.watchedFiles + configuration.schemaFiles + configuration.credentialFiles
+    let settings = configuration.watchedFiles + configuration.schemaFiles
+    let files = settings + configuration.credentialFiles
+    state.withLock { $0.settingsFiles = Set(settings) }
     if let watcher = state.withLock({ $0.watcher }) {
       watcher.watch(files)
       return
     }
     do throws(SystemError) {
-      let watcher = try FileWatcher(files: files) { [weak self] in
-        _ = self?.reload(because: "a file changed")
-      }
+      let watcher = try FileWatcher(files: files) { [weak self] in self?.filesChanged($0) }
       state.withLock { $0.watcher = watcher }
     } catch {
       shared.log.write(.warning, "files are not watched; reload by SIGHUP: \(error)")

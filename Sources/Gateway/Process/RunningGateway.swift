@@ -3,6 +3,7 @@ import Diagnostics
 import Dispatch
 import EventLoops
 import Metrics
+import ProtobufSchema
 import Synchronization
 
 /// The gateway of this process while it runs: publishes snapshots to the workers, opens and closes listeners, drains.
@@ -21,6 +22,10 @@ final class RunningGateway: Sendable {
     var keeper: StageKeeper?
     var sharing: StageSharing?
     var watcher: FileWatcher?
+    /// Files that the configuration and the schema are made of, as they were read last.
+    var settingsFiles: Set<String> = []
+    /// Whether what was read last is not what serves.
+    var isReloadPending = false
     var isDraining = false
   }
 
@@ -97,14 +102,15 @@ final class RunningGateway: Sendable {
 
   /// The interceptors and everything else that a snapshot needs.
   static func compile(
-    _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int
+    _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int,
+    schema: Schema? = nil, files: CredentialFiles = CredentialFiles()
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     SnapshotCompiler.compile(
       configuration, stages: shared.stages, tickets: shared.tickets, accessTokens: shared.accessTokens,
       builder: InterceptorBuilder(
         limits: shared.rateLimiters, concurrency: shared.concurrency, accessLogs: shared.accessLogs,
-        keySets: shared.keySets), generation: generation,
-      interceptors: more)
+        keySets: shared.keySets, files: files), generation: generation,
+      interceptors: more, schema: schema, files: files)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {

@@ -88,7 +88,7 @@ final class Router {
             "no route for this spelling of the path; write it without doubled or trailing "
               + "slashes, dot segments and escaped slashes", httpStatus: 404))
       }
-      return .fallback(upstream: fallback)
+      return .fallback(upstream: fallback.upstream)
     }
     if !allowed.isEmpty {
       let methods = Set(allowed).sorted()

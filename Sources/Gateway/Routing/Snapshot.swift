@@ -20,14 +20,16 @@ final class Snapshot: Sendable {
   let credentials: [OutgoingCredentials?]
   /// Whether a route answers preflights, so that they are looked for.
   let answersPreflights: Bool
-  /// Index of the upstream for what no route matches.
-  let fallback: Int?
+  /// Who answers what no route matches; nil: nobody.
+  let fallback: UnroutedPlan?
   let security: GatewaySecurity
   private let listeners: [SocketAddressConfiguration: ListenerPlan]
-  /// Run on calls that no route has.
+  /// Run on calls that no route has, and no fallback.
   let interceptors: [any Interceptor]
   /// Taken from clients' requests, whatever their route; nil: none.
   let identityFields: IdentityFields?
+  /// Taken from them in other spellings than the usual one.
+  let guardedNames: GuardedNames
   /// What callers are told apart by; nil: nobody could read who they are.
   let callers: CallersConfiguration?
   /// Taken out of requests once the side is chosen; nil: none.
@@ -41,15 +43,19 @@ final class Snapshot: Sendable {
   let redis: [String: RedisEndpoint]
   /// Those of them that limits are kept on.
   let limitServers: [String: RedisEndpoint]
+  let schema: Schema
   /// What reflection hands out; nil where the gateway does not answer it.
-  let descriptors: DescriptorFiles?
+  var descriptors: DescriptorFiles? { schema.files }
+  /// What the files of keys and certificates held.
+  let files: CredentialFiles.Content
   /// The services that have routes, sorted.
   let serviceNames: [String]
 
   init(
-    generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup], fallback: Int?,
-    security: GatewaySecurity, interceptors: [any Interceptor], credentials: [OutgoingCredentials?],
-    resources: [any RefreshedResource], errorCodec: JSONCodec, descriptors: DescriptorFiles? = nil
+    generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup],
+    fallback: UnroutedPlan?, security: GatewaySecurity, interceptors: [any Interceptor],
+    credentials: [OutgoingCredentials?], resources: [any RefreshedResource], errorCodec: JSONCodec,
+    schema: Schema, files: CredentialFiles.Content
   ) {
     self.generation = generation
     self.configuration = configuration
@@ -66,6 +72,7 @@ final class Snapshot: Sendable {
     self.credentials = credentials
     self.resources = resources
     identityFields = IdentityFields(configuration)
+    guardedNames = GuardedNames(configuration)
     callers = configuration.admin == nil ? nil : configuration.callers
     sideHeaders = SideHeaders(routes)
     self.errorCodec = errorCodec
@@ -78,10 +85,11 @@ final class Snapshot: Sendable {
       RedisEndpoint(redis, connectTimeout: configuration.timeouts.connect, security: security.redis[redis.name])
     }
     redis = Dictionary(endpoints.map { ($0.name, $0) }) { first, _ in first }
-    let names = Set(
-      (interceptors + routes.flatMap(\.interceptors)).compactMap { ($0 as? RateLimit)?.shared?.server })
+    let all = interceptors + (fallback?.interceptors ?? []) + routes.flatMap(\.interceptors)
+    let names = Set(all.compactMap { ($0 as? RateLimit)?.shared?.server })
     limitServers = redis.filter { names.contains($0.key) }
-    self.descriptors = descriptors
+    self.schema = schema
+    self.files = files
     serviceNames = Set(routes.map(\.service)).sorted()
   }
 

@@ -20,6 +20,7 @@ struct SnapshotCompiler {
   private var interceptors: [any Interceptor] = []
   private let security: GatewaySecurity
   private let credentials: CredentialsCompiler
+  private let files: CredentialFiles
 
   private var diagnostics: [Diagnostic] = []
   private var routes: [Route] = []
@@ -33,8 +34,10 @@ struct SnapshotCompiler {
 
   private init(
     _ configuration: GatewayConfiguration, _ stages: StageRegistry, _ builder: InterceptorBuilder,
-    _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity, _ credentials: CredentialsCompiler
+    _ generation: Int, _ more: [any Interceptor], _ security: GatewaySecurity, _ credentials: CredentialsCompiler,
+    _ files: CredentialFiles
   ) {
+    self.files = files
     self.configuration = configuration
     self.stages = stages
     self.builder = builder
@@ -49,17 +52,24 @@ struct SnapshotCompiler {
   ///   - builder: makes the interceptors of the configuration; unless told otherwise, without access logs and with rate
   ///     limits of their own.
   ///   - interceptors: come after those of the configuration.
+  ///   - schema: that of before, where its files need not be read again.
+  ///   - files: reads the files of keys and certificates; the builder's are the same.
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
     _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(),
     accessTokens: ResourceRegistry<TokenSourceIdentity, CredentialField> = ResourceRegistry(),
     builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
-    interceptors: [any Interceptor] = []
+    interceptors: [any Interceptor] = [], schema: Schema? = nil, files: CredentialFiles = CredentialFiles()
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
-    let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets)
-    let credentials = CredentialsCompiler(configuration.upstreams, tokens: accessTokens)
+    let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets, files)
+    let credentials = CredentialsCompiler(configuration.upstreams, tokens: accessTokens, files)
     var compiler = SnapshotCompiler(
-      configuration, stages, builder, generation, interceptors, security, credentials)
+      configuration, stages, builder, generation, interceptors, security, credentials, files)
+    if let schema {
+      compiler.diagnostics = securityFaults + credentials.diagnostics
+      let snapshot = compiler.build(schema)
+      return (snapshot, compiler.diagnostics)
+    }
     let (sources, faults) = SchemaFiles.read(configuration.schema)
     compiler.diagnostics = securityFaults + credentials.diagnostics + faults
     let answered = configuration.services.compactMap(\.answerer)
@@ -81,13 +91,14 @@ struct SnapshotCompiler {
     for service in configuration.services { add(service, schema) }
     let built = groupOrder.compactMap { groups[$0]?.build() }.enumerated()
       .sorted { ($0.element.specificity, $1.offset) > ($1.element.specificity, $0.offset) }.map(\.element)
-    let fallback = configuration.fallback.flatMap { upstreamIndex($0) }
+    var fallback: UnroutedPlan?
+    if let configured = configuration.fallback { fallback = fallbackPlan(configured, top) }
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
       generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
       security: security, interceptors: interceptors + more, credentials: credentials.credentials,
       resources: builder.resources + credentials.resources, errorCodec: codec(.standard, schema),
-      descriptors: schema.files)
+      schema: schema, files: files.content)
   }
 
   private mutating func build(
@@ -101,6 +112,18 @@ struct SnapshotCompiler {
       report(position, "the access log cannot be opened: \(error)")
       return []
     }
+  }
+
+  private mutating func fallbackPlan(_ fallback: FallbackConfiguration, _ top: SourcePosition) -> UnroutedPlan? {
+    guard let upstream = upstreamIndex(fallback.upstream) else { return nil }
+    let chain = interceptors + build(fallback.interceptors, scope: UnroutedPlan.scope, top) + more
+    return UnroutedPlan(
+      upstream: upstream, limits: fallback.limits, interceptors: fallback.isPublic ? Self.onPublicRoute(chain) : chain)
+  }
+
+  /// What is left of a chain where anybody may call.
+  private static func onPublicRoute(_ chain: [any Interceptor]) -> [any Interceptor] {
+    chain.compactMap { ($0 as? any AuthenticatingInterceptor).map(\.onPublicRoutes) ?? $0 }
   }
 
   private func upstreamIndex(_ reference: Reference) -> Int? {
@@ -210,9 +233,7 @@ struct SnapshotCompiler {
     let rpc = settings.rpc.flatMap { upstreamIndex($0) }
     diagnostics += StreamChecks.warnings(method, procedure, settings.rpc, rpc.map { configuration.upstreams[$0] })
     var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
-    if settings.isPublic {
-      chain = chain.compactMap { ($0 as? any AuthenticatingInterceptor).map(\.onPublicRoutes) ?? $0 }
-    }
+    if settings.isPublic { chain = Self.onPublicRoute(chain) }
     let canary = canaryPlan(settings, of: type)
     routes.append(
       Route(

@@ -9,12 +9,13 @@ struct SecurityCompiler {
   private(set) var diagnostics: [Diagnostic] = []
   private let now = Int(WallClock.now().seconds)
   private let tickets: TicketKeys
+  private let files: CredentialFiles
 
   /// - Returns: what could be read; and all faults and warnings.
   static func compile(
-    _ configuration: GatewayConfiguration, tickets: TicketKeys
+    _ configuration: GatewayConfiguration, tickets: TicketKeys, _ files: CredentialFiles
   ) -> (security: GatewaySecurity, diagnostics: [Diagnostic]) {
-    var compiler = SecurityCompiler(tickets: tickets)
+    var compiler = SecurityCompiler(tickets: tickets, files: files)
     for listener in configuration.listeners {
       if let tls = listener.tls {
         compiler.security.listeners[listener.address] = compiler.server(tls, ApplicationProtocols.ofListeners)
@@ -34,7 +35,10 @@ struct SecurityCompiler {
     return (compiler.security, compiler.diagnostics)
   }
 
-  private init(tickets: TicketKeys) { self.tickets = tickets }
+  private init(tickets: TicketKeys, files: CredentialFiles) {
+    self.tickets = tickets
+    self.files = files
+  }
 
   private mutating func server(_ tls: ListenerTLSConfiguration, _ protocols: [String]) -> ListenerSecurity? {
     let identities = tls.certificates.compactMap { identity($0) }
@@ -63,9 +67,9 @@ struct SecurityCompiler {
   ///
   /// - Returns: nil when one cannot be used; and all faults and warnings.
   static func client(
-    _ tls: UpstreamTLSConfiguration, protocols: [String]
+    _ tls: UpstreamTLSConfiguration, protocols: [String], _ files: CredentialFiles
   ) -> (security: UpstreamSecurity?, diagnostics: [Diagnostic]) {
-    var compiler = SecurityCompiler(tickets: TicketKeys())
+    var compiler = SecurityCompiler(tickets: TicketKeys(), files: files)
     let security = compiler.client(tls, protocols)
     return (security, compiler.diagnostics)
   }
@@ -91,7 +95,25 @@ struct SecurityCompiler {
 
   // MARK: Files
 
-  private mutating func identity(_ files: CertificateConfiguration) -> Identity? {
+  private mutating func identity(_ pair: CertificateConfiguration) -> Identity? {
+    take("identity \(pair.certificate.path) \(pair.key.path)") { $0.load(pair) }
+  }
+
+  private mutating func authorities(_ file: FileReference, _ what: String) -> [Certificate]? {
+    take("authorities \(file.path)") { $0.load(file, what) }
+  }
+
+  /// Reads something whose content of before goes on when it cannot be used.
+  private mutating func take<Value: Sendable>(
+    _ name: String, _ load: (inout SecurityCompiler) -> Value?
+  ) -> Value? {
+    var reader = SecurityCompiler(tickets: tickets, files: files)
+    let (value, told) = files.take(name) { (load(&reader), reader.diagnostics) }
+    diagnostics += told
+    return value
+  }
+
+  private mutating func load(_ files: CertificateConfiguration) -> Identity? {
     do throws(CredentialFault) {
       let identity = try Identity.load(certificate: files.certificate.path, key: files.key.path)
       for warning in identity.warnings(at: now) {
@@ -105,7 +127,7 @@ struct SecurityCompiler {
     }
   }
 
-  private mutating func authorities(_ file: FileReference, _ what: String) -> [Certificate]? {
+  private mutating func load(_ file: FileReference, _ what: String) -> [Certificate]? {
     do throws(CredentialFault) {
       let found = try Certificate.load(path: file.path)
       for (index, authority) in found.enumerated() {

@@ -39,12 +39,16 @@ enum CallSpans {
     return span
   }
 
+  /// - Parameters:
+  ///   - side: whom it asked; nil: the fallback.
+  ///   - isCopy: whether it asked for the sake of a comparison, and nobody waited for it.
   static func client(
-    _ attempt: CallTrace.PendingAttempt, _ end: AttemptEnd, _ call: Call, _ trace: CallTrace
+    _ attempt: CallTrace.PendingAttempt, _ end: AttemptEnd, _ call: Call, _ trace: CallTrace,
+    side: StageDecision.Side?, isCopy: Bool = false
   ) -> SpanRecord {
     var context = trace.context
     context.span = attempt.span
-    let isREST = call.decision.map { $0.answering == .rest } ?? true
+    let isREST = side.map { $0 == .rest } ?? true
     var span = SpanRecord(
       context: context, parent: trace.context.span, kind: .client,
       name: isREST
@@ -55,7 +59,8 @@ enum CallSpans {
     addRoute(call, to: &span)
     span.add("http.request.method", attempt.method)
     span.add("turnout.upstream", end.upstream)
-    span.add("turnout.side", call.decision?.answering.label)
+    span.add("turnout.side", side?.label)
+    if isCopy { span.add("turnout.shadow", true) }
     if let status = end.status {
       span.add("http.response.status_code", status)
       if status >= 400 {

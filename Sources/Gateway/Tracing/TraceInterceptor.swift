@@ -22,7 +22,7 @@ struct TraceInterceptor: Interceptor {
     let records = context.isSampled && plan.origin != nil
     call.trace = CallTrace(
       context: context, parent: parent?.span ?? 0, state: records ? Self.state(fields) : "", records: records,
-      now: worker.loop.now)
+      plan: plan, now: worker.loop.now)
     Self.write(context, to: fields, worker)
     return .proceed
   }
@@ -74,12 +74,11 @@ struct TraceInterceptor: Interceptor {
   }
 
   func onAttemptEnd(_ call: Call, _ end: AttemptEnd) {
-    // A copy for the other side is told of when it begins, never when it ends: the last one of this upstream is meant.
     guard let trace = call.trace, let index = trace.pending.lastIndex(where: { $0.upstream == end.upstream }) else {
       return
     }
     let attempt = trace.pending.remove(at: index)
-    trace.spans.append(CallSpans.client(attempt, end, call, trace))
+    trace.spans.append(CallSpans.client(attempt, end, call, trace, side: call.decision?.answering))
   }
 
   func onEnd(_ call: Call) {

@@ -38,16 +38,19 @@ final class CallTrace {
   /// Of the vendors, as it came; read only where spans are recorded.
   let state: String
   let records: Bool
+  /// Who takes the spans.
+  let plan: TracingPlan
   /// What makes an instant of the loop's clock a time of day: nanoseconds.
   private let epoch: UInt64
   var pending: [PendingAttempt] = []
   var spans: [SpanRecord] = []
 
-  init(context: TraceContext, parent: UInt64, state: String, records: Bool, now: Instant) {
+  init(context: TraceContext, parent: UInt64, state: String, records: Bool, plan: TracingPlan, now: Instant) {
     self.context = context
     self.parent = parent
     self.state = state
     self.records = records
+    self.plan = plan
     if records {
       let time = WallClock.now()
       epoch = UInt64(max(0, time.seconds)) &* 1_000_000_000 &+ UInt64(time.nanoseconds) &- now.nanoseconds

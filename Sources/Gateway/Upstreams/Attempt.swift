@@ -32,6 +32,11 @@ final class Attempt {
   private var mayRetryStale = true
   private var mayRetryRefused = true
   let tries: Tries?
+  /// A passing body, where it may have to be sent once more.
+  private var kept: KeptBody?
+  /// An answer whose head is not passed on yet.
+  var held: HeldAnswer?
+  private(set) lazy var patienceTimer = Timer(loop: pool.worker.loop) { [unowned self] in patienceIsOver() }
   /// A check of one endpoint, which goes nowhere else.
   let probed: EndpointPool?
   /// Whether the endpoint counts it among its requests.
@@ -68,8 +73,13 @@ final class Attempt {
     probed = endpoint
     pendingFraming = pool.configuration.http == .two ? .none : request.framing
     bodyIsComplete = request.isReplayable
-    tries = retries.map {
-      Tries($0, deadline: deadline, worker: pool.worker, keepsBody: request.isIdempotent && !request.isReplayable)
+    tries = retries.map { Tries($0, deadline: deadline, worker: pool.worker) }
+    if !request.isReplayable {
+      if let retries, request.isIdempotent {
+        kept = KeptBody(limit: retries.body)
+      } else if pool.credentials?.areFetched == true {
+        kept = KeptBody(limit: KeptBody.usualLimit)
+      }
     }
     tries?.attempt = self
   }
@@ -102,7 +112,7 @@ final class Attempt {
       buffer.consume(count)
       return
     }
-    if let tries { keep(buffer, count, tries) }
+    if kept?.isWhole == true { keep(buffer, count) }
     if let connection, connection.isWriting {
       hasGiven = true
       connection.send(&buffer, count)
@@ -111,32 +121,31 @@ final class Attempt {
     }
   }
 
-  private func keep(_ buffer: borrowing ByteBuffer, _ count: Int, _ tries: Tries) {
-    guard tries.hasWholeBody else { return }
+  private func keep(_ buffer: borrowing ByteBuffer, _ count: Int) {
     var copy = ByteBuffer()
     buffer.withSpan(0..<count) { copy.append($0) }
-    tries.keep { BodyFramer.frame(&copy, count, as: pendingFraming, into: &$0) }
+    kept?.keep(pool.worker) { BodyFramer.frame(&copy, count, as: pendingFraming, into: &$0) }
   }
 
   /// Ends a streamed body.
   func sendEnd(trailers: FieldBlock?) {
     guard !isOver, !bodyIsComplete else { return }
     bodyIsComplete = true
-    var kept: FieldBlock?
-    if pendingFraming == .none, let trailers, tries != nil || connection?.isWriting != true {
+    var copied: FieldBlock?
+    if pendingFraming == .none, let trailers, kept != nil || connection?.isWriting != true {
       let copy = FieldBlock()
       copy.append(contentsOf: trailers)
-      kept = copy
+      copied = copy
     }
-    if let tries {
-      tries.keep { BodyFramer.frameEnd(trailers, as: pendingFraming, into: &$0) }
-      tries.keep(trailers: kept)
+    if kept?.isWhole == true {
+      kept?.keep(pool.worker) { BodyFramer.frameEnd(trailers, as: pendingFraming, into: &$0) }
+      kept?.keep(trailers: copied)
     }
     if let connection, connection.isWriting {
       connection.sendEnd(trailers: trailers)
     } else {
       BodyFramer.frameEnd(trailers, as: pendingFraming, into: &pending)
-      pendingTrailers = kept
+      pendingTrailers = copied
     }
   }
 
@@ -202,20 +211,25 @@ final class Attempt {
   }
 
   /// Whether all that was sent can be sent again.
-  var canReplay: Bool { request.isReplayable || !hasGiven || tries?.hasWholeBody == true }
+  var canReplay: Bool { request.isReplayable || !hasGiven || kept?.isWhole == true }
 
   /// Puts what was sent of a streamed body before what is to be sent; false when that is not at hand.
   func replay() -> Bool {
     guard !request.isReplayable, hasGiven else { return true }
-    guard let tries, tries.hasWholeBody else { return false }
+    guard let kept, kept.isWhole else { return false }
     hasGiven = false
     pending.removeAll()
-    pendingTrailers = tries.replay(into: &pending)
+    pendingTrailers = kept.replay(into: &pending)
     return true
   }
 
   func connectionFailed(_ connection: (any UpstreamExchange)?, _ failure: UpstreamFailure) {
     guard !isOver else { return }
+    if held != nil {
+      // It has begun to be answered, and what there is of that is the owner's to see.
+      releaseHeld()
+      if isOver { return }
+    }
     self.connection = nil
     // What was held back for a newer token is gone.
     token?.heldBack = nil
@@ -275,6 +289,11 @@ final class Attempt {
     connection = nil
     leaveEndpoint()
     tries?.end()
+    kept?.forget(pool.worker)
+    if held != nil {
+      held = nil
+      if request.isStream { patienceTimer.cancel() }
+    }
     if holdsPlace {
       holdsPlace = false
       pool.state.requests.giveBack()
@@ -289,6 +308,7 @@ final class Attempt {
     if pool.rules != nil { judge(head) }
     if token != nil, replacesToken(refusedBy: head, framing) { return }
     if let tries, holdsBack(head, tries) { return }
+    if tries != nil || token != nil, awaitsEnd(head, framing) { return }
     deliver(head, framing: framing)
   }
 
@@ -297,6 +317,7 @@ final class Attempt {
     self.head = head
     declaredFraming = framing
     tries?.settle()
+    kept?.forget(pool.worker)
     owner?.attempt(self, head: head)
   }
 
@@ -306,6 +327,7 @@ final class Attempt {
       if !tries.drop(count) { leaveConnection() }
       return
     }
+    if held != nil { return heldReceived(&buffer, count) }
     guard let owner else {
       buffer.consume(count)
       return
@@ -321,6 +343,11 @@ final class Attempt {
       return
     }
     if pool.rules != nil { judge(end: trailers) }
+    if held != nil, heldEnded(trailers) || isOver { return }
+    finish(endWith: trailers)
+  }
+
+  func finish(endWith trailers: FieldBlock) {
     let (owner, connection) = (owner, connection)
     end()
     self.connection = connection
@@ -329,7 +356,7 @@ final class Attempt {
     self.connection = nil
   }
 
-  var pipe: SplicePipe? { tries?.isHolding == true ? nil : owner?.pipe(for: self) }
+  var pipe: SplicePipe? { tries?.isHolding == true || held != nil ? nil : owner?.pipe(for: self) }
   func piped(_ count: Int) { owner?.attempt(self, piped: count) }
   func congested() {
     hasPausedOwner = true

@@ -20,6 +20,8 @@ final class UpstreamRequest {
   var upgrades = false
   /// Whether sending it twice is harmless: a safe or idempotent method.
   var isIdempotent = false
+  /// Whether the answer may have many messages, or none for a while; true where nobody knows.
+  var isStream = false
 
   init(fields: FieldBlock = FieldBlock()) {
     self.fields = fields

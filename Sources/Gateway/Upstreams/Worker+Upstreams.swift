@@ -50,5 +50,7 @@ extension Worker {
     for set in endpoints.values where set.identity.upstream == upstream {
       for member in set.members { member.serveWaiting() }
     }
+    for endpoint in leftBehind where endpoint.identity.upstream == upstream { endpoint.serveWaiting() }
+    leftBehind.removeAll { !$0.hasWaiting }
   }
 }

@@ -27,7 +27,7 @@ package enum MediaType {
   }
 
   /// Whether bytes begin with these, given in lower case, without regard to case.
-  static func begins(_ bytes: Span<UInt8>, _ prefix: StaticString) -> Bool {
+  package static func begins(_ bytes: Span<UInt8>, _ prefix: StaticString) -> Bool {
     let length = prefix.utf8CodeUnitCount
     return bytes.count >= length && ASCII.equalIgnoringCase(bytes.extracting(first: length), prefix)
   }

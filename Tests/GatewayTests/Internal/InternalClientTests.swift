@@ -48,7 +48,7 @@ import TransportSecurity
       tls.serverName = serverName
       resource.tls = tls
     }
-    let (origin, faults) = InternalOrigin.make(resource, for: .keySet)
+    let (origin, faults) = InternalOrigin.make(resource, for: .keySet, CredentialFiles())
     #expect(faults == [])
     return try #require(origin)
   }

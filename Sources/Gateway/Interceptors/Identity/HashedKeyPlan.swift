@@ -25,9 +25,9 @@ final class HashedKeyPlan: Sendable {
 /// A file of digests of keys.
 enum HashedKeyFile {
   /// - Returns: nil when it cannot be used; and the fault.
-  static func read(_ file: FileReference) -> (keys: HashedKeys?, diagnostics: [Diagnostic]) {
+  static func read(_ file: FileReference) -> (value: HashedKeys?, diagnostics: [Diagnostic]) {
     let shown = file.isSecret ? "the keys" : "the keys \(file.path)"
-    func fault(_ reason: String, _ cure: String) -> (keys: HashedKeys?, diagnostics: [Diagnostic]) {
+    func fault(_ reason: String, _ cure: String) -> (value: HashedKeys?, diagnostics: [Diagnostic]) {
       (nil, [Diagnostic(at: file.position, "\(shown) cannot be used: \(reason)", cure: cure)])
     }
     switch FileContent.read(file.path, limit: HashedKeys.maximumBytes) {

@@ -1,4 +1,3 @@
-import Bytes
 import Configuration
 import HTTPModel
 
@@ -17,21 +16,9 @@ struct IdentityFields: Sendable {
   func remove(from fields: FieldBlock) {
     for index in fields.indices where !fields.entry(at: index).isRemoved {
       let isOurs = fields.withName(at: index) { name in
-        names.contains { Self.isSame($0.span, name) }
+        names.contains { FieldSpelling.isSame($0.span, name) }
       }
       if isOurs { fields.remove(at: index) }
     }
-  }
-
-  /// - Parameter known: in lower case.
-  private static func isSame(_ known: Span<UInt8>, _ name: Span<UInt8>) -> Bool {
-    guard known.count == name.count else { return false }
-    for index in known.indices where normal(known[index]) != normal(name[index]) { return false }
-    return true
-  }
-
-  @inline(__always)
-  private static func normal(_ byte: UInt8) -> UInt8 {
-    byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : ASCII.lowercased(byte)
   }
 }

@@ -5,8 +5,11 @@ import Tokens
 
 /// A key set in a file.
 enum KeySetFile {
+  /// - Parameter algorithms: those that are allowed; a set without a key for any of them is of no use.
   /// - Returns: nil when it cannot be used; and all faults and warnings.
-  static func read(_ file: FileReference) -> (keys: KeySet?, diagnostics: [Diagnostic]) {
+  static func read(
+    _ file: FileReference, for algorithms: [SignatureAlgorithm]
+  ) -> (value: KeySet?, diagnostics: [Diagnostic]) {
     let shown = file.isSecret ? "the key set" : "the key set \(file.path)"
     switch FileContent.read(file.path, limit: KeySet.maximumBytes) {
     case .failure(let fault):
@@ -15,6 +18,12 @@ enum KeySetFile {
       do throws(TokenFault) {
         let keys = try KeySet(parsing: bytes)
         let warnings = keys.notes.map { Diagnostic(severity: .warning, at: file.position, "\(shown): \($0)") }
+        guard keys.serves(algorithms) else {
+          let fault = Diagnostic(
+            at: file.position, "no key of the key set is for the algorithms that are allowed, so nobody could call",
+            cure: "name them in `algorithms:`, as `[HS256]` for keys of `kty: oct`")
+          return (nil, warnings + [fault])
+        }
         return (keys, warnings)
       } catch {
         return (

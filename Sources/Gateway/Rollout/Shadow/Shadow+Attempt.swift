@@ -15,7 +15,7 @@ extension Shadow: AttemptOwner {
     guard !isSettled else { return }
     guard received.count + count <= settings.maxBody else {
       skip(.tooLarge)
-      return breakOff()
+      return breakOff(.tooLarge)
     }
     guard claim(count) else { return }
     received.append(buffer, 0..<count)
@@ -24,6 +24,7 @@ extension Shadow: AttemptOwner {
   func attempt(_ attempt: Attempt, endedWith trailers: FieldBlock) {
     timer.cancel()
     self.attempt = nil
+    exchangeEnded(status: attempt.head?.status)
     if !isSettled, let head = attempt.head, case .copy(_, let upstream) = purpose {
       other = read(head, &received, trailers, of: upstream)
       compareIfReady()
@@ -33,24 +34,25 @@ extension Shadow: AttemptOwner {
 
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) {
     self.attempt = nil
-    fail()
+    fail(failure.kind)
   }
 
   func attemptCongested(_ attempt: Attempt) {}
   func attemptDrained(_ attempt: Attempt) {}
 
-  func timeIsUp() { fail() }
+  func timeIsUp() { fail(.timeout) }
 
   /// The other side gave no answer.
-  private func fail() {
+  private func fail(_ kind: UpstreamFailure.Kind) {
     if !isSettled {
       settle()
       state.error.add(1, shard: worker.index)
     }
-    breakOff()
+    breakOff(kind)
   }
 
-  private func breakOff() {
+  private func breakOff(_ kind: UpstreamFailure.Kind) {
+    exchangeEnded(status: attempt?.head?.status, kind)
     attempt?.cancel()
     attempt = nil
     close()

@@ -39,6 +39,8 @@ final class Shadow {
   /// The copy's.
   var other: ShadowAnswer?
   var attempt: Attempt?
+  /// Nil where nobody records it.
+  private var span: CopySpan?
   var received = ByteBuffer()
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
   private var isLaunched = false
@@ -89,7 +91,7 @@ final class Shadow {
   private func ask(_ message: Payload, from call: Call) throws(RPCError) {
     let upstreams = copy.plans.snapshot.upstreams
     let request = UpstreamRequest()
-    guard case .copy(_, let upstream) = purpose else {
+    guard case .copy(let side, let upstream) = purpose else {
       if let upstream = route.plan.rpcUpstream {
         try Backends.backend(for: route.plan, upstreams[upstream]).encodeRequest(copy, message, into: request)
       } else {
@@ -100,9 +102,11 @@ final class Shadow {
     let time = settings.timeout ?? route.plan.timeout ?? worker.timeouts.streamIdle
     copy.deadline = worker.loop.now + time
     try Backends.backend(for: route.plan, upstreams[upstream]).encodeRequest(copy, message, into: request)
-    call.prepare(request, upstream: upstream)
+    let span = CopySpan(of: call, to: side) { call.prepare(request, upstream: upstream) }
     request.fields.append("x-turnout-shadow", "1")
     guard claim(request.body?.buffer.count ?? 0) else { return }
+    self.span = span
+    // Without tries beside the first one: a copy must not cost more than one request for each call.
     let attempt = Attempt(pool: copy.plans.pool(upstream), request: request, owner: self)
     self.attempt = attempt
     worker.shadows[ObjectIdentifier(self)] = self
@@ -201,6 +205,14 @@ final class Shadow {
     timer.cancel()
     worker.shadows[ObjectIdentifier(self)] = nil
     if case .copy = purpose { state.leave() }
+  }
+
+  /// The copy's exchange is over.
+  func exchangeEnded(status: Int? = nil, _ failure: UpstreamFailure.Kind? = nil) {
+    guard let span, case .copy(_, let upstream) = purpose else { return }
+    self.span = nil
+    let name = copy.plans.snapshot.upstreams[upstream].name
+    span.end(AttemptEnd(upstream: name, status: status, failure: failure), of: copy)
   }
 
   /// Ends without being counted: the loop ends.

@@ -1,3 +1,4 @@
+import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
@@ -39,10 +40,10 @@ extension Attempt {
     }
   }
 
-  /// False when there is no token.
   /// Whether it was given to no endpoint yet because the first token is still being fetched.
   var waitsForToken: Bool { token != nil && token?.generation == nil }
 
+  /// False when there is no token.
   private func serveWithToken() -> Bool {
     guard let token, let current = token.resource.current(at: token.worker.loop.now) else { return false }
     self.token?.generation = current.generation
@@ -56,12 +57,12 @@ extension Attempt {
   }
 
   /// Looks whether an answer says that the token is not good, and does what can be done: once, and only for a request
-  /// that is there as a whole, it is sent again with a newer token.
+  /// that is still there as a whole, it is sent again with a newer token.
   ///
   /// - Returns: whether the answer is held back, or not wanted any more.
   func replacesToken(refusedBy head: ResponseHead, _ framing: BodyFraming) -> Bool {
     guard let token, let used = token.generation, Self.refusesCredentials(head) else { return false }
-    guard !token.isReplaced, request.isReplayable else {
+    guard !token.isReplaced, canReplay else {
       // For the next ones.
       if !token.isReplaced, token.resource.generation == used {
         _ = token.resource.wait(on: token.worker, pause: Self.refusalPause) {}
@@ -72,30 +73,46 @@ extension Attempt {
       sendAgain()
       return true
     }
-    let waits = token.resource.wait(on: token.worker, pause: Self.refusalPause) { [self] in flightEnded(used) }
-    guard waits else { return false }
+    guard waitForNewerToken(than: used) else { return false }
     self.token?.heldBack = (head, framing)
     pauseReading()
     return true
   }
 
+  /// Begins a flight for a token that is newer than the one that was refused, or waits for the one that is under way.
+  ///
+  /// - Returns: false when there may be none now.
+  func waitForNewerToken(than used: Int) -> Bool {
+    guard let token else { return false }
+    return token.resource.wait(on: token.worker, pause: Self.refusalPause) { [self] in flightEnded(used) }
+  }
+
   private func flightEnded(_ used: Int) {
-    guard !isOver, let token, let held = token.heldBack else { return }
+    guard !isOver, let token else { return }
+    let refused = token.heldBack
+    guard refused != nil || held?.trailers != nil else { return }
     self.token?.heldBack = nil
     if token.resource.generation != used, token.resource.current(at: token.worker.loop.now) != nil {
+      held = nil
       sendAgain()
-    } else {
+    } else if let refused {
       // There is no other token: the answer is what it is.
-      deliver(held.head, framing: held.framing)
+      deliver(refused.head, framing: refused.framing)
       resumeReading()
+    } else {
+      deliverHeldWhole()
     }
   }
 
-  private func sendAgain() {
+  /// Sends the request once more, with the newest token.
+  func sendAgain() {
     token?.isReplaced = true
     let left = connection
     connection = nil
     left?.abandon()
+    guard replay() else {
+      return fail(UpstreamFailure(kind: .closed, reason: "\(pool.configuration.name): the body cannot be sent again"))
+    }
     if !serveWithToken(), let resource = token?.resource { failWithoutToken(resource) }
   }
 

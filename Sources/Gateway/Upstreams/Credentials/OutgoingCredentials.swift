@@ -28,6 +28,8 @@ struct CredentialField: Sendable {
 final class PoolCredentials {
   let credentials: OutgoingCredentials
   unowned let worker: Worker
+  /// Whether there may be newer ones when an upstream refuses these.
+  var areFetched: Bool { if case .token = credentials { true } else { false } }
 
   init(_ credentials: OutgoingCredentials, worker: Worker) {
     self.credentials = credentials

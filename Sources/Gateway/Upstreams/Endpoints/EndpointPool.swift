@@ -133,6 +133,8 @@ final class EndpointPool {
       return
     }
     waiting.append(attempt)
+    // No set of the present snapshot leads here any more.
+    if isRetired, !worker.leftBehind.contains(where: { $0 === self }) { worker.leftBehind.append(self) }
     if connections < settings.maxConnections { askForPlace() }
   }
 
@@ -265,10 +267,18 @@ final class EndpointPool {
     closeIdle()
   }
 
-  /// Sends those who wait here to where their upstream is now.
+  /// Sends those who wait here to where their upstream is now. Who finds nothing else waits here again.
   func handOver() {
-    while let attempt = takeWaiting() { attempt.pool.serve(attempt) }
+    let attempts = waiting
+    waiting = []
+    for attempt in attempts {
+      upstream.pending.giveBack()
+      attempt.pool.lookAgain()
+      attempt.pool.serve(attempt)
+    }
   }
+
+  var hasWaiting: Bool { !waiting.isEmpty }
 
   func closeIdle() {
     warmTimer.cancel()

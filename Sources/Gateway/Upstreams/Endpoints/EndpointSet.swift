@@ -181,6 +181,8 @@ final class EndpointSet {
     isRetired = true
     timer.cancel()
     for member in members { member.retire() }
+    // After all of them: nobody is sent to the next one that goes.
+    for member in members { member.handOver() }
   }
 
   func closeIdle() {

@@ -4,7 +4,8 @@ import EventLoops
 final class ServiceLookup {
   typealias Outcome = Result<(servers: [EndpointServer], timeToLive: Duration), ResolverError>
 
-  private let resolver: Resolver
+  /// Not held: it ends with its name servers, and then says so to those who wait, of whom this is one.
+  private weak var resolver: Resolver?
   private let name: String
   private var servers: [EndpointServer] = []
   private var timeToLive = Duration.seconds(1)
@@ -17,7 +18,7 @@ final class ServiceLookup {
   }
 
   func run(_ completion: @escaping (Outcome) -> Void) {
-    resolver.services(name) { [self] result in
+    resolver?.services(name) { [self] result in
       switch result {
       case .failure(let error): completion(.failure(error))
       case .success(let answer):
@@ -30,7 +31,7 @@ final class ServiceLookup {
   }
 
   private func look(up record: ServiceRecord, _ completion: @escaping (Outcome) -> Void) {
-    resolver.resolve(host: record.host, port: record.port) { [self] result in
+    resolver?.resolve(host: record.host, port: record.port) { [self] result in
       switch result {
       case .success(let answer):
         timeToLive = min(timeToLive, answer.timeToLive)

@@ -58,6 +58,9 @@ final class UpstreamPool {
     choose()
   }
 
+  /// One of the endpoints has been retired by a later snapshot than this pool's.
+  func lookAgain() { choose() }
+
   /// Chooses the candidates anew.
   private func choose() {
     healthVersion = state.endpoints.version
@@ -65,8 +68,8 @@ final class UpstreamPool {
     let now = worker.loop.now.nanoseconds
     var seen: [Candidates.Member] = []
     for member in members {
-      let isUsable = member.health.isUsable(at: now)
-      if !isUsable { validUntil = min(validUntil, member.health.usableAt) }
+      let isUsable = member.health.isUsable(at: now) && !member.isRetired
+      if !isUsable, !member.isRetired { validUntil = min(validUntil, member.health.usableAt) }
       seen.append(
         Candidates.Member(
           priority: member.server.priority,

@@ -27,7 +27,7 @@ extension Attempt {
   }
 
   func judge(end trailers: FieldBlock) {
-    guard probed == nil, pool.configuration.protocol == .grpc, let endpoint, head?.status == 200,
+    guard probed == nil, pool.configuration.protocol == .grpc, let endpoint, (head ?? held?.head)?.status == 200,
       trailers.contains(.grpcStatus)
     else { return }
     judge(GRPCStatus.code(in: trailers), endpoint)

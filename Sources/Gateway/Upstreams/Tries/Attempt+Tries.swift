@@ -1,4 +1,5 @@
 import Configuration
+import EventLoops
 import HTTPModel
 
 /// Tries beside the first one, as a ``RetryPlan`` allows them.
@@ -6,7 +7,7 @@ extension Attempt {
   /// Whether the answer that begins with this head is dropped, for another try.
   func holdsBack(_ head: ResponseHead, _ tries: Tries) -> Bool {
     guard request.isIdempotent, canReplay, let reason = tries.plan.reason(head, from: pool.configuration.protocol),
-      tries.takeRetry(of: pool.state, reason, asked: RetryPlan.asked(head.fields))
+      tries.takeRetry(of: pool.state, reason, asked: RetryPlan.asked(head.fields, now: WallClock.now()))
     else { return false }
     tries.hold()
     failedEndpoint = endpoint
@@ -41,7 +42,9 @@ extension Attempt {
 
   /// No answer within `per_try_timeout`.
   func tryIsLate() {
-    guard !isOver, head == nil, tries?.isHolding == false, !waitsForToken else { return }
+    guard !isOver, head == nil, held == nil, tries?.isHolding == false, !waitsForToken, token?.heldBack == nil else {
+      return
+    }
     leaveConnection()
     connectionFailed(
       nil, UpstreamFailure(kind: .timeout, reason: "\(pool.configuration.name): no answer within per_try_timeout"))

@@ -52,14 +52,8 @@ final class RetryPlan: Sendable {
     let possible: [Condition]
     switch head.status {
     case 200 where upstream == .grpc || upstream == .grpcWeb:
-      // An error without messages stands in the head.
-      switch GRPCStatus.code(in: head.fields) {
-      case .unavailable?: possible = [.unavailable]
-      case .resourceExhausted?: possible = [.resourceExhausted]
-      case .internal?: possible = [.internal]
-      case .unknown?: possible = [.unknown]
-      default: return nil
-      }
+      // An error without messages can stand in the head.
+      return GRPCStatus.code(in: head.fields).flatMap { self.reason($0) }
     case 429: possible = [.status429, .resourceExhausted]
     case 500: possible = upstream.isRPC ? [.status500, .internal, .unknown] : [.status500]
     case 502: possible = [.status502]
@@ -70,19 +64,44 @@ final class RetryPlan: Sendable {
     return possible.first { conditions.contains($0) }
   }
 
-  /// The pause that an answer asks for, in nanoseconds; nil: none, or not in seconds.
-  static func asked(_ fields: FieldBlock) -> UInt64? {
+  /// Why a request whose answer is nothing but this error may be sent again; nil: the answer is the answer.
+  func reason(_ code: Code) -> Condition? {
+    let condition: Condition
+    switch code {
+    case .unavailable: condition = .unavailable
+    case .resourceExhausted: condition = .resourceExhausted
+    case .internal: condition = .internal
+    case .unknown: condition = .unknown
+    default: return nil
+    }
+    return conditions.contains(condition) ? condition : nil
+  }
+
+  /// The pause that an answer asks for, in nanoseconds; nil: none.
+  ///
+  /// A `Retry-After` is a number of seconds or a date (RFC 9110 section 10.2.3); one that is neither asks for nothing.
+  static func asked(_ fields: FieldBlock, now: WallTime) -> UInt64? {
     if let index = fields.firstIndex(of: .retryAfter),
-      let seconds = fields.withValue(at: index, { ASCII.decimal($0) })
+      let pause = fields.withValue(at: index, { retryAfter($0, now: now) })
     {
-      return UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000).overflow
-        ? .max : UInt64(seconds) * 1_000_000_000
+      return pause
     }
     guard let index = fields.firstIndex(of: pushback.span) else { return nil }
     // What is no number, and a negative one, says not to try again (gRPC, retry design A6).
     guard let milliseconds = fields.withValue(at: index, { ASCII.decimal($0) }) else { return .max }
     return UInt64(milliseconds).multipliedReportingOverflow(by: 1_000_000).overflow
       ? .max : UInt64(milliseconds) * 1_000_000
+  }
+
+  private static func retryAfter(_ value: Span<UInt8>, now: WallTime) -> UInt64? {
+    if let seconds = ASCII.decimal(value) {
+      let (nanoseconds, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+      return overflow ? .max : nanoseconds
+    }
+    guard let date = HTTPDate.read(value, now: now.seconds) else { return nil }
+    // The second that it names is the first in which it is over.
+    let wait = WallTime(seconds: date).sinceEpoch.subtractingReportingOverflow(now.sinceEpoch)
+    return wait.overflow ? .max : UInt64(Swift.max(0, wait.partialValue))
   }
 
   private static let pushback = Array("grpc-retry-pushback-ms".utf8)

@@ -1,4 +1,3 @@
-import Bytes
 import Configuration
 import EventLoops
 import HTTPModel
@@ -21,13 +20,6 @@ final class Tries {
   /// Whether the answer was passed on, so that there is no other try.
   private(set) var isSettled = false
 
-  // A passing body.
-  private var kept = ByteBuffer()
-  private var keptTrailers: FieldBlock?
-  /// Whether it is kept, and all of it.
-  private(set) var hasWholeBody: Bool
-  private var reserved = 0
-
   /// Set once, by the attempt, which holds this.
   unowned var attempt: Attempt?
   private lazy var pauseTimer = Timer(loop: worker.loop) { [unowned self] in attempt?.tryAgain() }
@@ -36,12 +28,10 @@ final class Tries {
   /// Bytes of an answer that is not passed on, so that its connection can be used again; of a longer one it is closed.
   static let longestDropped = 64 << 10
 
-  /// - Parameter keepsBody: whether a body that passes is kept.
-  init(_ plan: RetryPlan, deadline: Instant?, worker: Worker, keepsBody: Bool) {
+  init(_ plan: RetryPlan, deadline: Instant?, worker: Worker) {
     self.plan = plan
     self.deadline = deadline
     self.worker = worker
-    hasWholeBody = keepsBody
   }
 
   // MARK: Tries
@@ -99,44 +89,12 @@ final class Tries {
   func settle() {
     isSettled = true
     if plan.perTry != nil { tryTimer.cancel() }
-    forgetBody()
   }
 
   func end() {
     if made > 0 { pauseTimer.cancel() }
     if plan.perTry != nil { tryTimer.cancel() }
     isHolding = false
-    forgetBody()
-  }
-
-  // MARK: The body
-
-  /// Keeps what is sent of a passing body, in its framing, as long as it is not too much.
-  func keep(_ write: (inout ByteBuffer) -> Void) {
-    guard hasWholeBody, !isSettled else { return }
-    write(&kept)
-    let more = kept.count - reserved
-    if kept.count <= plan.body, worker.shared.buffers.reserve(more, limit: worker.limits.buffers) {
-      reserved += more
-    } else {
-      forgetBody()
-    }
-  }
-
-  func keep(trailers: FieldBlock?) { keptTrailers = trailers }
-
-  /// The body as far as it was sent, for another try.
-  func replay(into pending: inout ByteBuffer) -> FieldBlock? {
-    pending.append(kept)
-    return keptTrailers
-  }
-
-  private func forgetBody() {
-    hasWholeBody = false
-    worker.shared.buffers.release(reserved)
-    reserved = 0
-    kept = ByteBuffer()
-    keptTrailers = nil
   }
 }
 

@@ -1,0 +1,36 @@
+/// Watches the envelopes of a stream that passes untouched for one that is too long. It keeps no byte of them.
+///
+/// A length counts as it is sent: that of a compressed message is its compressed one.
+package struct EnvelopeMeter {
+  private let limit: Int
+  /// Bytes of the head that is being read.
+  private var headCount = 0
+  private var length: UInt32 = 0
+  /// Of the present message.
+  private var remaining = 0
+
+  /// - Parameter limit: bytes of a message, without its head.
+  package init(limit: Int) { self.limit = limit }
+
+  /// Takes note of the next bytes; false when a message that begins in them is too long.
+  package mutating func observe(_ bytes: Span<UInt8>) -> Bool {
+    var at = 0
+    while at < bytes.count {
+      if remaining > 0 {
+        let taken = min(remaining, bytes.count - at)
+        remaining -= taken
+        at += taken
+        continue
+      }
+      // The flags, then a length in network order.
+      if headCount > 0 { length = length << 8 | UInt32(bytes[at]) }
+      headCount += 1
+      at += 1
+      guard headCount == EnvelopeHead.size else { continue }
+      guard Int(length) <= limit else { return false }
+      remaining = Int(length)
+      (headCount, length) = (0, 0)
+    }
+    return true
+  }
+}
