@@ -65,6 +65,51 @@ import Testing
     #expect(!mailbox.post { _ in Issue.record("ran after the end") })
   }
 
+  /// Whoever goes on posting to a loop that never came to be would fill the memory.
+  @Test func aLoopThatCannotBeginTakesNoJobsAndReleasesThoseThatWait() throws {
+    final class Witness: Sendable {}
+    weak var left: Witness?
+    weak var resident: Witness?
+    let seen = Mutex(0)
+    let mailbox = try Mailbox()
+    do {
+      let witness = Witness()
+      left = witness
+      mailbox.post { _ in _ = witness }
+    }
+    let failure = SystemError(call: "begin", code: EMFILE)
+    #expect(throws: failure) {
+      try LoopThread.running(name: "never", mailbox: mailbox) { (loop) throws(SystemError) in
+        loop.resident = Witness()
+        throw failure
+      } end: { _ in
+        seen.withLock { $0 += 1 }
+      }
+    }
+    #expect(left == nil && resident == nil)
+    #expect(!mailbox.post { _ in Issue.record("ran without a loop") })
+    #expect(seen.withLock { $0 } == 0, "it ended without a beginning")
+  }
+
+  @Test func aLoopOfAThreadBeginsBeforeItIsGivenAndEndsWithItsResident() throws {
+    final class Witness: Sendable {}
+    let (steps, held) = (Mutex<[String]>([]), Mutex<Bool?>(nil))
+    let mailbox = try Mailbox()
+    let witness = Mutex<Witness?>(Witness())
+    let thread = try LoopThread.running(name: "begun", mailbox: mailbox) { loop in
+      loop.resident = witness.withLock { $0.take() }
+      steps.withLock { $0.append("begin") }
+    } end: { loop in
+      held.withLock { $0 = loop.resident is Witness }
+      steps.withLock { $0.append("end") }
+    }
+    #expect(steps.withLock { $0 } == ["begin"])
+    #expect(mailbox.post { loop in loop.stop() })
+    thread.join()
+    #expect(steps.withLock { $0 } == ["begin", "end"])
+    #expect(held.withLock { $0 } == true)
+  }
+
   @Test func threadsHaveTheirNames() throws {
     let name = Mutex("")
     let thread = try LoopThread.start(name: "a name beyond fifteen bytes") {
