@@ -1,3 +1,4 @@
+import Configuration
 import EventLoops
 import Policies
 import Synchronization
@@ -35,6 +36,23 @@ final class GatewayShared: Sendable {
     accessLogs = AccessLogSinks(metrics: metrics)
     upstreams = UpstreamRegistry(shards: metrics.shards)
     rollout = RolloutWatch(stages: stages, figures: figures, metrics: metrics, log: log, lead: rampLead)
+  }
+
+  /// Lets go what was counted and set for routes and upstreams that neither of two snapshots has, so that reloads with
+  /// ever new names do not make the process grow.
+  ///
+  /// The one before counts too: what somebody takes out by mistake, and puts in again, is as it was. Calls that still run
+  /// on an older snapshot count where nobody looks any more. Metrics stay, as Prometheus expects of counters.
+  func keep(for snapshot: Snapshot, and before: Snapshot) {
+    let procedures = Set((snapshot.routes + before.routes).map(\.name))
+    figures.keep(only: procedures)
+    callers.keep(only: procedures)
+    shadows.keep(only: procedures)
+    stages.keep(only: procedures)
+    for name in upstreams.keep(only: Set((snapshot.upstreams + before.upstreams).map(\.name))) {
+      UpstreamReport.clear(name, metrics)
+    }
+    accessLogs.closeUnused()
   }
 }
 

@@ -63,6 +63,7 @@ extension RunningGateway {
     replacing known: [SocketAddressConfiguration: ListenerState]
   ) {
     publishStages(snapshot)
+    let before = self.snapshot
     let opened = listeners.filter { known[$0.key] == nil }.map(\.value)
     let closed = known.filter { listeners[$0.key] == nil }.map(\.value)
     let workers = state.withLock { state in
@@ -87,6 +88,7 @@ extension RunningGateway {
     if adopting.wait(timeout: .now() + Self.adoptionTime) == .timedOut {
       shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
     }
+    shared.keep(for: snapshot, and: before)
   }
 
   func publishStages(_ snapshot: Snapshot) {
