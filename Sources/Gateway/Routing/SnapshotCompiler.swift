@@ -67,9 +67,9 @@ struct SnapshotCompiler {
       sources, services: configuration.services.map(\.service.name),
       keepsFiles: answered.contains(where: \.isReflection))
     compiler.diagnostics += schemaFaults
-    guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
-    let snapshot = compiler.build(schema)
-    return (snapshot, compiler.diagnostics)
+    var snapshot: Snapshot?
+    if let schema, faults.isEmpty { snapshot = compiler.build(schema) }
+    return (snapshot, configuration.hidingSecrets(in: compiler.diagnostics))
   }
 
   private mutating func build(_ schema: Schema) -> Snapshot? {
