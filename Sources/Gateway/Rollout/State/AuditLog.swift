@@ -15,6 +15,13 @@ final class AuditLog: Sendable {
   }
 
   func write(_ record: StageChangeRecord) {
+    var line = ByteBuffer()
+    Self.write(record, by: replica, into: &line)
+    sink.write(line.span)
+  }
+
+  /// Appends one line, whatever is in the texts that clients and operators chose.
+  static func write(_ record: StageChangeRecord, by replica: String, into line: inout ByteBuffer) {
     let origin = record.origin
     var members: [JSONValue.Member] = [
       .init("time", .string(WallTime(sinceEpoch: origin.at).text)), .init("replica", .string(replica)),
@@ -27,10 +34,8 @@ final class AuditLog: Sendable {
       members.append(.init("token", .bool(client.showedToken)))
     }
     members.append(.init("reason", .string(origin.reason)))
-    var line = ByteBuffer()
     JSONValue.object(members).write(into: &line)
     line.append("\n")
-    sink.write(line.span)
   }
 
   /// Opens the file anew, after a rotation.

@@ -1,6 +1,6 @@
-import Bytes
 import Dispatch
 import EventLoops
+import Files
 import Glibc
 import Migration
 import Synchronization
@@ -66,19 +66,12 @@ final class StateFile: Sendable {
 
   private func readAll() throws(StateFault) -> [UInt8]? {
     if isOccupied { throw StateFault("it is not a regular file") }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw StateFault(SystemError(call: "open", code: errno).description)
+    do throws(FileFault) {
+      return try WholeFile(path, limit: StateFileContent.maximumBytes, .regular).bytes
+    } catch {
+      if error.kind == .unreadable(ENOENT) { return nil }
+      throw StateFault(error.reason)
     }
-    defer { close(descriptor) }
-    var buffer = ByteBuffer()
-    while buffer.count <= StateFileContent.maximumBytes {
-      let count = buffer.appendWithUnsafeRoom(65_536) { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count == 0 { return buffer.bytes }
-      if count < 0, errno != EINTR { throw StateFault(SystemError(call: "read", code: errno).description) }
-    }
-    throw StateFault("it is larger than \(StateFileContent.maximumBytes) bytes")
   }
 
   // MARK: Writing
