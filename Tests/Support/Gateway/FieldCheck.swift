@@ -118,12 +118,12 @@ package struct FieldCheck {
     let record = StageChangeRecord(
       procedure: text(3), from: StageSetting(.rest), to: StageSetting(.rpc), origin: origin, action: .moved)
     var line = ByteBuffer()
-    AuditLog.write(record, by: text(4), into: &line)
+    JSONValue.object(record.place(text(4)) + record.members).write(into: &line)
     let bytes = line.bytes
-    guard bytes.last == UInt8(ascii: "\n"), !bytes.dropLast().contains(where: { $0 < 0x20 }) else {
+    guard !bytes.contains(where: { $0 < 0x20 }) else {
       return "more than one line: \(String(decoding: bytes, as: UTF8.self))"
     }
-    guard let value = try? JSONValue(parsing: Array(bytes.dropLast())) else {
+    guard let value = try? JSONValue(parsing: bytes) else {
       return "no JSON: \(String(decoding: bytes, as: UTF8.self))"
     }
     let told = ["actor", "reason", "agent", "procedure", "replica"].map { value[$0]?.text ?? "" }
