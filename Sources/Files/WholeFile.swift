@@ -12,19 +12,46 @@ package struct WholeFile: ~Copyable {
     case regular
   }
 
-  private var memory: UnsafeMutableRawBufferPointer
-  /// Bytes of the file.
-  package private(set) var count = 0
+  private let content: Content
 
-  /// Read anew at most this often for one byte more: of what says nothing of its size.
-  private static let piece = 64 << 10
-
-  /// - Parameter limit: bytes of the largest file that is taken.
-  package init(_ path: String, limit: Int, _ source: Source = .any) throws(FileFault) {
+  /// - Parameters:
+  ///   - limit: bytes of the largest file that is taken.
+  ///   - mayBeEmpty: whether one without content is taken.
+  package init(
+    _ path: String, limit: Int, _ source: Source = .any, mayBeEmpty: Bool = true
+  ) throws(FileFault) {
     let waits = source == .any ? 0 : O_NONBLOCK
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | waits)
     guard descriptor >= 0 else { throw FileFault(.unreadable(errno)) }
     defer { close(descriptor) }
+    content = try Content(of: descriptor, limit: limit, source, mayBeEmpty: mayBeEmpty)
+  }
+
+  deinit { content.wipe() }
+
+  /// Bytes of the file.
+  package var count: Int { content.count }
+
+  /// Calls the body with the content, which ends with this object.
+  package func withUnsafeBytes<R: ~Copyable, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    try body(UnsafeRawBufferPointer(rebasing: content.memory[..<content.count]))
+  }
+
+  /// A copy of the content.
+  package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+}
+
+/// Memory that is filled from a descriptor; whoever has it wipes it.
+private struct Content {
+  private(set) var memory: UnsafeMutableRawBufferPointer
+  private(set) var count = 0
+
+  /// Room for what says nothing of its size.
+  private static let piece = 64 << 10
+
+  init(of descriptor: CInt, limit: Int, _ source: WholeFile.Source, mayBeEmpty: Bool) throws(FileFault) {
     var facts = stat()
     guard fstat(descriptor, &facts) == 0 else { throw FileFault(.unreadable(errno)) }
     let isRegular = facts.st_mode & S_IFMT == S_IFREG
@@ -32,15 +59,14 @@ package struct WholeFile: ~Copyable {
     let size = isRegular ? Int(facts.st_size) : Self.piece
     if isRegular, size > limit { throw FileFault(.tooLarge(limit)) }
     // One more, so that the end is seen by a read that finds room.
-    memory = .allocate(byteCount: max(1, size) + 1, alignment: 1)
-    try fill(from: descriptor, limit: limit)
-  }
-
-  deinit { Self.wipe(memory) }
-
-  private static func wipe(_ memory: UnsafeMutableRawBufferPointer) {
-    if let start = memory.baseAddress { explicit_bzero(start, memory.count) }
-    memory.deallocate()
+    memory = .allocate(byteCount: size + 1, alignment: 1)
+    do throws(FileFault) {
+      try fill(from: descriptor, limit: limit)
+      if count == 0, !mayBeEmpty { throw FileFault(.empty) }
+    } catch {
+      wipe()
+      throw error
+    }
   }
 
   /// What the file holds at this moment: it may have grown or shrunk since its size was asked for.
@@ -61,19 +87,14 @@ package struct WholeFile: ~Copyable {
     let larger = UnsafeMutableRawBufferPointer.allocate(
       byteCount: memory.count + max(memory.count, Self.piece), alignment: 1)
     larger.copyMemory(from: UnsafeRawBufferPointer(memory))
-    Self.wipe(memory)
+    wipe()
     memory = larger
   }
 
-  /// Calls the body with the content, which ends with this object.
-  package func withUnsafeBytes<R: ~Copyable, E: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(E) -> R
-  ) throws(E) -> R {
-    try body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+  func wipe() {
+    if let start = memory.baseAddress { explicit_bzero(start, memory.count) }
+    memory.deallocate()
   }
-
-  /// A copy of the content.
-  package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
 /// Why a file cannot be had.
@@ -84,6 +105,7 @@ package struct FileFault: Error, Sendable, Equatable {
     case notAFile
     /// With the limit, in bytes.
     case tooLarge(Int)
+    case empty
   }
 
   package let kind: Kind
@@ -95,6 +117,7 @@ package struct FileFault: Error, Sendable, Equatable {
     switch kind {
     case .unreadable(let code): String(cString: strerror(code)).lowercased()
     case .notAFile: "it is not a file"
+    case .empty: "it is empty"
     case .tooLarge(let limit): "it is larger than \(limit) bytes"
     }
   }

@@ -69,8 +69,11 @@ import Testing
   @Test func aLoopThatCannotBeginTakesNoJobsAndReleasesThoseThatWait() throws {
     final class Witness: Sendable {}
     weak var left: Witness?
-    weak var resident: Witness?
+    struct Weak {
+      weak var object: Witness?
+    }
     let seen = Mutex(0)
+    let resident = Mutex(Weak())
     let mailbox = try Mailbox()
     do {
       let witness = Witness()
@@ -80,20 +83,24 @@ import Testing
     let failure = SystemError(call: "begin", code: EMFILE)
     #expect(throws: failure) {
       try LoopThread.running(name: "never", mailbox: mailbox) { (loop) throws(SystemError) in
-        loop.resident = Witness()
+        let witness = Witness()
+        loop.resident = witness
+        resident.withLock { $0.object = witness }
         throw failure
       } end: { _ in
         seen.withLock { $0 += 1 }
       }
     }
-    #expect(left == nil && resident == nil)
+    #expect(left == nil)
+    #expect(resident.withLock { $0.object == nil })
     #expect(!mailbox.post { _ in Issue.record("ran without a loop") })
     #expect(seen.withLock { $0 } == 0, "it ended without a beginning")
   }
 
   @Test func aLoopOfAThreadBeginsBeforeItIsGivenAndEndsWithItsResident() throws {
     final class Witness: Sendable {}
-    let (steps, held) = (Mutex<[String]>([]), Mutex<Bool?>(nil))
+    let steps = Mutex<[String]>([])
+    let held = Mutex<Bool?>(nil)
     let mailbox = try Mailbox()
     let witness = Mutex<Witness?>(Witness())
     let thread = try LoopThread.running(name: "begun", mailbox: mailbox) { loop in

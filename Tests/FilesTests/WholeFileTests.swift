@@ -19,9 +19,11 @@ import Testing
     try body(path, bytes)
   }
 
-  private func fault(_ path: String, limit: Int, _ source: WholeFile.Source = .any) -> FileFault.Kind? {
+  private func fault(_ path: String, limit: Int, _ source: WholeFile.Source = .any, mayBeEmpty: Bool = true)
+    -> FileFault.Kind?
+  {
     do throws(FileFault) {
-      _ = try WholeFile(path, limit: limit, source)
+      _ = try WholeFile(path, limit: limit, source, mayBeEmpty: mayBeEmpty)
       return nil
     } catch {
       return error.kind
@@ -32,7 +34,11 @@ import Testing
     try withFile(size) { path, bytes in
       for source in [WholeFile.Source.any, .regular] {
         // The limit is allowed, one byte more is not.
-        #expect(try WholeFile(path, limit: size, source).bytes == bytes)
+        let read = try WholeFile(path, limit: size, source).bytes
+        #expect(read == bytes)
+        let refused = fault(path, limit: size, source, mayBeEmpty: false)
+        let expected: FileFault.Kind? = size == 0 ? .empty : nil
+        #expect(refused == expected)
         if size > 0 { #expect(fault(path, limit: size - 1, source) == .tooLarge(size - 1)) }
       }
     }
@@ -52,7 +58,8 @@ import Testing
       }
       close(input)
     }
-    #expect(try WholeFile("/dev/fd/\(output)", limit: bytes.count).bytes == bytes)
+    let read = try WholeFile("/dev/fd/\(output)", limit: bytes.count).bytes
+    #expect(read == bytes)
   }
 
   @Test func saysWhyItCannotBeHad() throws {

@@ -63,7 +63,6 @@ extension RunningGateway {
     replacing known: [SocketAddressConfiguration: ListenerState]
   ) {
     publishStages(snapshot)
-    let before = self.snapshot
     let opened = listeners.filter { known[$0.key] == nil }.map(\.value)
     let closed = known.filter { listeners[$0.key] == nil }.map(\.value)
     let workers = state.withLock { state in
@@ -90,7 +89,7 @@ extension RunningGateway {
     if adopting.wait(timeout: .now() + Self.adoptionTime) == .timedOut {
       shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
     }
-    shared.keep(for: snapshot, and: before)
+    shared.published(snapshot)
   }
 
   func publishStages(_ snapshot: Snapshot) {
@@ -118,7 +117,7 @@ extension RunningGateway {
     if old.admin.map(\.lasting) != new.admin.map(\.lasting) || old.probes != new.probes {
       warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
     }
-    if old.state != new.state || old.audit != new.audit {
+    if old.state?.places != new.state?.places || old.audit?.path.path != new.audit?.path.path {
       warnings.append(Diagnostic(severity: .warning, at: position, "state and audit change with the next start only"))
     }
     return warnings

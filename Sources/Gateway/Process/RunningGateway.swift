@@ -118,6 +118,7 @@ final class RunningGateway: Sendable {
       shared.metrics.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
     }
     publishStages(snapshot)
+    shared.published(snapshot)
     shared.stages.onChange { [log = shared.log, trail] record in
       log.write(record)
       trail.append(record)

@@ -244,7 +244,9 @@ struct SnapshotCompiler {
       return try RESTBinding.compile(
         rule: placed.rule, method: method, schema: schema, codec: codec, settings: binding)
     } catch {
-      diagnostics.append(placed.fault(error, of: procedure))
+      let texts = [placed.rule.path, placed.rule.body ?? "", placed.rule.responseBody ?? ""]
+      let isSecret = texts.contains { configuration.holdsSecret($0) }
+      diagnostics.append(placed.fault(error, of: procedure, isSecret: isSecret))
       return nil
     }
   }

@@ -107,6 +107,8 @@ struct ComparisonRun: ~Escapable {
 
   private mutating func leftOver(_ message: ComparedMessage, _ base: Int, _ range: Range<Int>) throws(WireError) {
     for position in 0..<Int(message.fieldsCount) where slots[base + position] >= 0 {
+      // What was given up has fields that nobody has looked for on the other side.
+      if isOver { return }
       let index = Int(message.fieldsStart) + position
       let field = plan.fields[index]
       if field.isIgnored { continue }

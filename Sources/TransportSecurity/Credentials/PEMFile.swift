@@ -8,16 +8,19 @@ struct PEMFile: ~Copyable {
   static let maximumBytes = 4 << 20
 
   init(path: String) throws(CredentialFault) {
+    file = try Self.read(path)
+  }
+
+  private static func read(_ path: String) throws(CredentialFault) -> WholeFile {
     do throws(FileFault) {
-      file = try WholeFile(path, limit: Self.maximumBytes, .regular)
+      return try WholeFile(path, limit: maximumBytes, .regular, mayBeEmpty: false)
     } catch {
       switch error.kind {
       case .unreadable: throw CredentialFault(path, "it cannot be read: \(error.reason)")
-      case .notAFile: throw CredentialFault(path, error.reason)
+      case .notAFile, .empty: throw CredentialFault(path, error.reason)
       case .tooLarge(let limit): throw CredentialFault(path, "it is larger than \(limit >> 20) MiB")
       }
     }
-    if file.count == 0 { throw CredentialFault(path, "it is empty") }
   }
 
   /// Calls the body with the content as OpenSSL reads it.

@@ -1,3 +1,6 @@
+import Configuration
+import EventLoopsTestSupport
+import Migration
 import Testing
 
 @testable import Gateway
@@ -16,10 +19,12 @@ import Testing
   @Test func routesAndUpstreamsThatAreGoneAreLetGo() throws {
     let rest = try ScriptedUpstream()
     func text(_ round: Int) -> String {
-      let settings = ["guard: { window: 10s }", "canary: { percent: 0 }", "stage: canary"]
+      let settings = [
+        "guard: { window: 10s, min_requests: 100, max_error_rate: 50% }", "canary: { percent: 0% }", "stage: canary",
+      ]
       return Depot.configuration(
         rest: rest, rpc: rest, settings,
-        more: ["interceptors: [ { access_log: { path: \"log\(round)\" } } ]"]
+        more: ["admin: { address: 127.0.0.1:0 }", "interceptors: [ { access_log: { path: \"log\(round)\" } } ]"]
       ).replacing("CrateService", with: "Crate\(round)Service").replacing("legacy", with: "legacy\(round)")
     }
     func proto(_ round: Int) -> String { Depot.proto.replacing("CrateService", with: "Crate\(round)Service") }
@@ -52,16 +57,19 @@ import Testing
   /// Taken out by mistake and put in again: it is as it was. What somebody set stays in any case.
   @Test func whatComesBackWithTheNextReloadIsAsItWas() throws {
     let rest = try ScriptedUpstream()
-    let gateway = try TestGateway(Depot.configuration(rest: rest, rpc: rest))
+    let text = Depot.configuration(rest: rest, rpc: rest, more: ["admin: { address: 127.0.0.1:0 }"])
+    let gateway = try TestGateway(text)
     let shared = gateway.running.shared
     let get = "\(Depot.service)/Get"
     try exchange(gateway, rest)
     _ = try gateway.running.setStage("\(Depot.service)/Seal", StageChange(stage: "rpc"), actor: "test").get()
-    let bare = Depot.configuration(rest: rest, rpc: rest)
-      .split(separator: "services:", maxSplits: 1).first.map { "\($0)fallback: legacy\n" }
+    func bare(_ upstream: String) throws -> String {
+      let top = try #require(text.split(separator: "services:", maxSplits: 1).first)
+      return "\(top)fallback: legacy\nadmin: { address: 127.0.0.1:0 }\n".replacing("legacy", with: upstream)
+    }
     for _ in 1...2 {
-      guard case .ok = try gateway.reload(try #require(bare)),
-        case .ok = try gateway.reload(Depot.configuration(rest: rest, rpc: rest))
+      guard case .ok = try gateway.reload(bare("legacy")), case .ok = try gateway.reload(bare("legacy")),
+        case .ok = try gateway.reload(text)
       else {
         Issue.record("a reload failed")
         return
@@ -69,7 +77,7 @@ import Testing
     }
     #expect(shared.figures.totals(of: get)?.rest.requests == 1)
     #expect(shared.callers.procedures == [get])
-    for _ in 1...3 { _ = try gateway.reload(try #require(bare)) }
+    for upstream in ["one", "two"] { _ = try gateway.reload(bare(upstream)) }
     #expect(shared.figures.procedures.isEmpty && shared.callers.procedures.isEmpty)
     #expect(shared.stages.states.map(\.procedure) == ["\(Depot.service)/Seal"])
     #expect(shared.stages.state(of: "\(Depot.service)/Seal")?.effective.stage == .rpc)

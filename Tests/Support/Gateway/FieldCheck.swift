@@ -44,8 +44,8 @@ package struct FieldCheck {
       list.append(.xForwardedFor, line.span)
       elements.append(.forwarded, line.span)
     }
-    return chain(ForwardedForList.client(in: list, from: peer, plan), list)
-      ?? chain(ForwardedElements.client(in: elements, from: peer, plan), elements)
+    return chain(ForwardedChain.client(in: list, ForwardedForList.self, from: peer, plan), list)
+      ?? chain(ForwardedChain.client(in: elements, ForwardedElements.self, from: peer, plan), elements)
   }
 
   private func chain(_ client: ForwardedClient, _ fields: FieldBlock) -> String? {
