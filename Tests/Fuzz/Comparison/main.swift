@@ -7,7 +7,7 @@
 import FuzzDriver
 import MigrationTestSupport
 
-nonisolated(unsafe) let check = try ComparisonCheck()
+let check = try ComparisonCheck()
 
 @c(LLVMFuzzerTestOneInput)
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -7,7 +7,7 @@
 import FuzzDriver
 import GatewayTestSupport
 
-nonisolated(unsafe) let check = FieldCheck()
+let check = FieldCheck()
 
 @c(LLVMFuzzerTestOneInput)
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
