@@ -67,6 +67,11 @@ let fuzzers: [Target] = [
   fuzzer("Tokens", "TokensTestSupport", words: nil),
   fuzzer("JSON", "TranslationTestSupport"),
   fuzzer("Wire", "TranslationTestSupport"),
+  fuzzer("ProxyProtocol", "ProxyProtocolTestSupport", words: nil),
+  fuzzer("Redis", "RedisTestSupport", words: nil),
+  fuzzer("Documents", "MigrationTestSupport"),
+  fuzzer("Comparison", "MigrationTestSupport", words: nil),
+  fuzzer("Fields", "GatewayTestSupport"),
   fuzzer("Templates", "TranslationTestSupport"),
   fuzzer("Queries", "TranslationTestSupport"),
 ]
@@ -104,6 +109,7 @@ let package = Package(
     parser("Bytes"),
     .target(name: "HTTPModel", dependencies: ["Bytes"], swiftSettings: strictRules + countedByHand),
     library("Diagnostics"),
+    library("Files"),
     parser("ProxyProtocol", ["Bytes"]),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
     parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
@@ -112,18 +118,19 @@ let package = Package(
     parser("RPC", ["Bytes", "HTTPModel"]),
     library("Tracing", ["Bytes", "RPC"]),
     parser("REST", ["Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC"]),
-    library("Configuration", ["Diagnostics", "CYAML"]),
+    library("Configuration", ["Diagnostics", "Files", "CYAML"]),
     library("JSONValues", ["Bytes", "RPC"]),
     library("Compression", ["Bytes", "HTTPModel", "CZlib", "CBrotli", "CZstd"]),
-    parser("Tokens", ["Bytes", "RPC", "JSONValues", "COpenSSL"]),
+    parser("Tokens", ["Bytes", "RPC", "Configuration", "JSONValues", "COpenSSL"]),
     library("Policies"),
     library(
       "Migration",
       [
-        "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration", "JSONValues",
+        "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration",
+        "JSONValues",
       ]),
     library("Metrics"),
-    library("TransportSecurity", ["Bytes", "COpenSSL"]),
+    library("TransportSecurity", ["Bytes", "Files", "COpenSSL"]),
     parser("Redis", ["Bytes", "CHiredis", "COpenSSL"]),
 
     // I/O.
@@ -132,7 +139,7 @@ let package = Package(
       // The migration dashboard: its files are put into the binary.
       "Gateway", resources: [.embedInCode("Admin/Page")],
       [
-        "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
+        "Bytes", "HTTPModel", "Diagnostics", "Files", "HTTP1", "HTTP2", "ProtobufSchema", "ProtoJSON", "RPC", "REST",
         "Configuration", "JSONValues", "Compression", "Tokens", "Policies", "Migration", "Metrics",
         "EventLoops", "TransportSecurity", "Redis", "ProxyProtocol", "Tracing", "CLinux",
       ]),
@@ -156,10 +163,13 @@ let package = Package(
 
     // Tests, in the order of what they test; what several share stands before them.
     support("Randomness", []),
+    support("Fuzz", []),
     tests("Bytes"),
     tests("HTTPModel", ["Bytes"]),
     tests("Diagnostics"),
-    tests("ProxyProtocol", ["Bytes", "RandomnessTestSupport"]),
+    tests("Files"),
+    support("ProxyProtocol", ["Bytes", "ProxyProtocol"]),
+    tests("ProxyProtocol", ["Bytes", "RandomnessTestSupport", "FuzzTestSupport", "ProxyProtocolTestSupport"]),
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport", "RandomnessTestSupport"]),
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
@@ -175,7 +185,9 @@ let package = Package(
       path: "Tests/Support/TranslationTestee", swiftSettings: rules),
     tests(
       "ProtoJSON",
-      ["Bytes", "Diagnostics", "ProtobufSchema", "RandomnessTestSupport", "TranslationTestSupport"]),
+      [
+        "Bytes", "Diagnostics", "ProtobufSchema", "RandomnessTestSupport", "FuzzTestSupport", "TranslationTestSupport",
+      ]),
     // What the official conformance runner of protobuf tests (Tests/Conformance/README.md).
     .executableTarget(
       name: "ConformanceTestee", dependencies: ["Bytes", "Diagnostics", "ProtobufSchema", "ProtoJSON"],
@@ -189,33 +201,49 @@ let package = Package(
     tests(
       "REST",
       [
-        "Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport", "TranslationTestSupport",
+        "Bytes", "HTTPModel", "ProtobufSchema", "ProtoJSON", "RPC", "RandomnessTestSupport", "FuzzTestSupport",
+        "TranslationTestSupport",
       ]),
     tests("Configuration", ["Diagnostics", "RandomnessTestSupport"], excluding: ["Golden"]),
     tests("JSONValues", ["RPC"]),
     tests("Compression", ["Bytes"]),
-    support("Tokens", ["Bytes", "JSONValues", "Tokens"]),
+    support("Tokens", ["Bytes", "Configuration", "JSONValues", "Tokens"]),
     tests(
-      "Tokens", ["Bytes", "JSONValues", "RandomnessTestSupport", "TokensTestSupport"], excluding: ["Fixtures"]),
+      "Tokens", ["Bytes", "Configuration", "JSONValues", "RandomnessTestSupport", "TokensTestSupport"],
+      excluding: ["Fixtures"]),
     tests("Policies", ["RandomnessTestSupport"]),
+    support(
+      "Migration",
+      [
+        "Bytes", "Diagnostics", "ProtobufSchema", "ProtoJSON", "Configuration", "JSONValues", "Migration",
+        "TranslationTestSupport",
+      ]),
     tests(
       "Migration",
       [
         "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "ProtoJSON", "RPC", "REST", "Configuration",
-        "JSONValues", "RandomnessTestSupport", "TranslationTestSupport",
+        "JSONValues", "RandomnessTestSupport", "TranslationTestSupport", "FuzzTestSupport", "MigrationTestSupport",
       ]),
     tests("Metrics"),
     support("TransportSecurity", ["COpenSSL"]),
     tests("TransportSecurity", ["Bytes", "COpenSSL", "TransportSecurityTestSupport"]),
-    tests("Redis", ["Bytes", "RandomnessTestSupport"]),
+    support("Redis", ["Bytes", "Redis"]),
+    tests("Redis", ["Bytes", "RandomnessTestSupport", "FuzzTestSupport", "RedisTestSupport"]),
     support("EventLoops", []),
     tests("EventLoops", ["Bytes", "CLinux", "EventLoopsTestSupport", "RandomnessTestSupport"]),
+    support(
+      "Gateway",
+      [
+        "Bytes", "HTTPModel", "Diagnostics", "Configuration", "JSONValues", "Migration", "Tracing", "EventLoops",
+        "Gateway",
+      ]),
     tests(
       "Gateway",
       [
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "HTTP2", "RPC", "REST", "Configuration", "Policies",
         "Migration", "TransportSecurity", "COpenSSL", "Redis", "Metrics", "EventLoops", "HTTP2TestSupport",
-        "EventLoopsTestSupport", "TransportSecurityTestSupport", "RandomnessTestSupport",
+        "EventLoopsTestSupport", "TransportSecurityTestSupport", "RandomnessTestSupport", "FuzzTestSupport",
+        "GatewayTestSupport",
       ]),
     tests(
       "turnout",

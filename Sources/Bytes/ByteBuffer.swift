@@ -90,7 +90,9 @@ package struct ByteBuffer: ~Copyable {
 
   /// A copy of the unread bytes.
   package var bytes: [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
+    // The empty array is one for all threads, and would be written to.
+    if isEmpty { return [] }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
       unsafe withUnsafeBytes { source in
         unsafe UnsafeMutableRawBufferPointer(target).copyMemory(from: source)
       }

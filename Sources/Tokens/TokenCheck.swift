@@ -1,4 +1,5 @@
 import Bytes
+package import Configuration
 package import JSONValues
 
 /// How tokens of one issuer are checked: which algorithms, and what their claims have to be.

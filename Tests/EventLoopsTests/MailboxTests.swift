@@ -65,6 +65,58 @@ import Testing
     #expect(!mailbox.post { _ in Issue.record("ran after the end") })
   }
 
+  /// Whoever goes on posting to a loop that never came to be would fill the memory.
+  @Test func aLoopThatCannotBeginTakesNoJobsAndReleasesThoseThatWait() throws {
+    final class Witness: Sendable {}
+    weak var left: Witness?
+    struct Weak {
+      weak var object: Witness?
+    }
+    let seen = Mutex(0)
+    let resident = Mutex(Weak())
+    let mailbox = try Mailbox()
+    do {
+      let witness = Witness()
+      left = witness
+      mailbox.post { _ in _ = witness }
+    }
+    let failure = SystemError(call: "begin", code: EMFILE)
+    #expect(throws: failure) {
+      try LoopThread.running(name: "never", mailbox: mailbox) { (loop) throws(SystemError) in
+        let witness = Witness()
+        loop.resident = witness
+        resident.withLock { $0.object = witness }
+        throw failure
+      } end: { _ in
+        seen.withLock { $0 += 1 }
+      }
+    }
+    #expect(left == nil)
+    #expect(resident.withLock { $0.object == nil })
+    #expect(!mailbox.post { _ in Issue.record("ran without a loop") })
+    #expect(seen.withLock { $0 } == 0, "it ended without a beginning")
+  }
+
+  @Test func aLoopOfAThreadBeginsBeforeItIsGivenAndEndsWithItsResident() throws {
+    final class Witness: Sendable {}
+    let steps = Mutex<[String]>([])
+    let held = Mutex<Bool?>(nil)
+    let mailbox = try Mailbox()
+    let witness = Mutex<Witness?>(Witness())
+    let thread = try LoopThread.running(name: "begun", mailbox: mailbox) { loop in
+      loop.resident = witness.withLock { $0.take() }
+      steps.withLock { $0.append("begin") }
+    } end: { loop in
+      held.withLock { $0 = loop.resident is Witness }
+      steps.withLock { $0.append("end") }
+    }
+    #expect(steps.withLock { $0 } == ["begin"])
+    #expect(mailbox.post { loop in loop.stop() })
+    thread.join()
+    #expect(steps.withLock { $0 } == ["begin", "end"])
+    #expect(held.withLock { $0 } == true)
+  }
+
   @Test func threadsHaveTheirNames() throws {
     let name = Mutex("")
     let thread = try LoopThread.start(name: "a name beyond fifteen bytes") {

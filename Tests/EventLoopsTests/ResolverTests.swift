@@ -168,6 +168,37 @@ import Testing
     server.stop()
   }
 
+  /// Nobody would see an answer: the question ends at once and says why, instead of with the time of all tries.
+  @Test func whoAsksOverASocketThatCannotBeWatchedIsToldSo() throws {
+    let server = try ScriptedNameServer { _ in .records([.a("192.0.2.9", ttl: 60)]) }
+    let loop = try EventLoop(name: "unwatched", mailbox: Mailbox())
+    let resolver = Resolver(loop: loop, servers: server.server, timeout: .seconds(60))
+    try withBrokenEpoll(loop) {
+      var answers: [Answer] = []
+      resolver.resolve(host: "unwatched.example", port: 1) { answers.append($0) }
+      #expect(kinds(answers) == [.outOfResources])
+      guard case .failure(let error) = answers.first else { return }
+      #expect(error.description.hasPrefix("unwatched.example: epoll_ctl: "), "\(error)")
+      var services: [Result<Resolver.Services, ResolverError>] = []
+      resolver.services("_http._tcp.example") { services.append($0) }
+      guard case .failure(let error)? = services.first else {
+        Issue.record("the question for a service goes on")
+        return
+      }
+      #expect(error.kind == .outOfResources)
+    }
+    // What failed then is no fault of what is asked now.
+    var answers: [Answer] = []
+    let mailbox = loop.mailbox
+    resolver.resolve(host: "watched.example", port: 2) { answer in
+      answers.append(answer)
+      mailbox.post { $0.stop() }
+    }
+    loop.run()
+    #expect(try hosts(answers.first) == ["192.0.2.9:2"])
+    server.stop()
+  }
+
   private func kinds(_ answers: [Answer]) -> [ResolverError.Kind?] {
     answers.map { answer in
       if case .failure(let error) = answer { error.kind } else { nil }

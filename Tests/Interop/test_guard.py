@@ -51,7 +51,9 @@ def rolled_back(gateway, reason):
 def test_failures_take_a_canary_back(started, rest, rpc):
     gateway = started(setup())
     fails(rpc)
-    assert ask(gateway, ["bad"] * 30) == [500] * 30
+    answers = ask(gateway, ["bad"] * 30)
+    # So many the guard needs; it may be quick with the others.
+    assert answers[:20] == [500] * 20 and set(answers[20:]) <= {500, 200}
     rolled_back(gateway, "error_rate")
     with gateway.connect() as wire:
         assert {side(wire, target="/v1/books/bad") for _ in range(5)} == {"rest"}
@@ -87,7 +89,8 @@ def test_a_route_in_stage_rpc_goes_back_to_rest_without_an_admin_endpoint(start,
     settings = configuration(methods={"GetBook": setup("rpc")})
     del settings["admin"]
     gateway = start(settings)
-    assert ask(gateway, ["bad"] * 25) == [500] * 25
+    answers = ask(gateway, ["bad"] * 25)
+    assert answers[:20] == [500] * 20 and set(answers[20:]) <= {500, 200}
     with gateway.connect() as wire:
         wait_until(lambda: wire.request("GET", "/v1/books/bad").status == 200, what="the rest side")
 

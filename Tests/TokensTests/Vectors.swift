@@ -1,4 +1,5 @@
 import Bytes
+import Configuration
 import Glibc
 import JSONValues
 import Testing

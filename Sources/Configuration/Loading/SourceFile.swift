@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Reads whole files and looks for them.
@@ -10,26 +11,12 @@ enum SourceFile {
   }
 
   static func read(_ path: String, limit: Int) -> Outcome {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return .failed(reason(errno)) }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    let piece = 64 << 10
-    while bytes.count <= limit {
-      var failure: CInt = 0
-      let more = [UInt8](unsafeUninitializedCapacity: piece) { buffer, count in
-        count = 0
-        repeat {
-          let got = Glibc.read(descriptor, buffer.baseAddress, piece)
-          failure = got < 0 ? errno : 0
-          count = max(0, got)
-        } while failure == EINTR
-      }
-      if failure != 0 { return .failed(reason(failure)) }
-      if more.isEmpty { return .bytes(bytes) }
-      bytes += more
+    do throws(FileFault) {
+      return .bytes(try WholeFile(path, limit: limit).bytes)
+    } catch {
+      if case .tooLarge = error.kind { return .tooLong }
+      return .failed(error.reason)
     }
-    return .tooLong
   }
 
   /// The paths that a pattern with `*`, `?` and `[…]` matches, sorted; a pattern without them must exist.
@@ -52,9 +39,5 @@ enum SourceFile {
   static func isReadableByAll(_ path: String) -> Bool {
     var facts = stat()
     return stat(path, &facts) == 0 && facts.st_mode & S_IROTH != 0
-  }
-
-  static func reason(_ number: CInt) -> String {
-    String(cString: strerror(number)).lowercased()
   }
 }

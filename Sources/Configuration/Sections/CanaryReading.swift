@@ -94,7 +94,7 @@ extension RootReader {
     case .in: context.texts(node, "values", each: "a value").map { .oneOf($0.map(\.value)) }
     case .version:
       context.name(node, "a range of versions").map {
-        .version(Reference(name: $0.value, position: node.position))
+        .version(Reference(name: $0.value, position: node.position, isSecret: $0.isSecret))
       }
     case .header, .protocol, .address: nil
     }

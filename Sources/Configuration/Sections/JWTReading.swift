@@ -69,9 +69,9 @@ extension RootReader {
     case required, optional
   }
 
-  private func algorithms(_ node: Node) -> [JWTConfiguration.Algorithm]? {
+  private func algorithms(_ node: Node) -> [SignatureAlgorithm]? {
     guard let elements = context.list(node, "algorithms") else { return nil }
-    var result: [JWTConfiguration.Algorithm] = []
+    var result: [SignatureAlgorithm] = []
     for element in elements {
       if context.text(element, "an algorithm")?.value.lowercased() == "none" {
         context.error(
@@ -79,7 +79,7 @@ extension RootReader {
           cure: "leave it out")
         continue
       }
-      guard let algorithm: JWTConfiguration.Algorithm = context.word(element, "an algorithm") else { continue }
+      guard let algorithm: SignatureAlgorithm = context.word(element, "an algorithm") else { continue }
       if !result.contains(algorithm) { result.append(algorithm) }
     }
     if elements.isEmpty {

@@ -43,7 +43,9 @@ struct RootReader {
 
   /// A name of an upstream, not yet looked up.
   func reference(_ node: Node) -> Reference? {
-    context.name(node, "the name of an upstream").map { Reference(name: $0.value, position: $0.position) }
+    context.name(node, "the name of an upstream").map {
+      Reference(name: $0.value, position: $0.position, isSecret: $0.isSecret)
+    }
   }
 
   private func nameServers(_ node: Node) -> [SocketAddressConfiguration] {

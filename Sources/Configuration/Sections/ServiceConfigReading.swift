@@ -62,7 +62,7 @@ extension RootReader {
           cure: "write `package.Service.Method`, or `package.Service.*` for all methods of a service")
         return nil
       }
-      patterns.append(Reference(name: pattern, position: position))
+      patterns.append(Reference(name: pattern, position: position, isSecret: text.isSecret))
     }
     return patterns
   }

@@ -24,7 +24,9 @@ extension RootReader {
   }
 
   private func fieldPaths(_ node: Node) -> [Reference]? {
-    context.texts(node, "field paths", each: "a field's path")?.map { Reference(name: $0.value, position: $0.position) }
+    context.texts(node, "field paths", each: "a field's path")?.map {
+      Reference(name: $0.value, position: $0.position, isSecret: $0.isSecret)
+    }
   }
 
   private func tolerances(_ node: Node) -> [RouteSettings.FieldTolerance]? {

@@ -85,7 +85,9 @@ extension RootReader {
   }
 
   func redisReference(named name: String, _ node: Node) -> Reference? {
-    if redisNames.contains(name) || context.isIncomplete { return Reference(name: name, position: node.position) }
+    if redisNames.contains(name) || context.isIncomplete {
+      return Reference(name: name, position: node.position, isSecret: context.isSecret(name))
+    }
     let isSecret = context.isSecret(name)
     let names = redisNames.sorted()
     let near = isSecret ? nil : context.nearest(name, in: names)

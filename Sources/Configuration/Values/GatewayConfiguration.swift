@@ -61,7 +61,52 @@ package struct GatewayConfiguration: Sendable {
   }
 }
 
+extension GatewayConfiguration {
+  /// Shorter ones are hidden only where they are quoted: else they would blot out parts of words.
+  private static let shortestInWords = 4
+
+  /// What was found wrong later than while the file was read, with each secret in it replaced.
+  package func hidingSecrets(in diagnostics: [Diagnostic]) -> [Diagnostic] {
+    if secrets.isEmpty || diagnostics.isEmpty { return diagnostics }
+    // The longest first: one may be a part of another.
+    let secrets = secrets.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+    return diagnostics.map { diagnostic in
+      var diagnostic = diagnostic
+      diagnostic.what = Self.hide(secrets, in: diagnostic.what)
+      diagnostic.cure = Self.hide(secrets, in: diagnostic.cure)
+      return diagnostic
+    }
+  }
+
+  private static func hide(_ secrets: [String], in text: String) -> String {
+    var text = text
+    for secret in secrets {
+      // As it was written there: of a long one the beginning.
+      text = text.replacing(part: quoted(secret), with: "`(a text from outside)`")
+      if secret.utf8.count >= shortestInWords { text = text.replacing(part: secret, with: "(a text from outside)") }
+    }
+    return text
+  }
+}
+
 extension String {
+  /// With another text wherever one stands in it.
+  fileprivate func replacing(part: String, with other: String) -> String {
+    guard contains(part: part) else { return self }
+    var (rest, result) = (Array(utf8)[...], [UInt8]())
+    let part = Array(part.utf8)
+    while !rest.isEmpty {
+      if rest.starts(with: part) {
+        result += other.utf8
+        rest = rest.dropFirst(part.count)
+      } else {
+        result += rest.prefix(1)
+        rest = rest.dropFirst()
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
   /// Whether another text is a part of it; there is no Foundation to ask.
   fileprivate func contains(part: String) -> Bool {
     let whole = Array(utf8)
@@ -75,11 +120,17 @@ extension String {
 package struct Reference: Sendable, Equatable {
   package var name: String
   package var position: SourcePosition
+  /// Whether it came from `${env:}` or `${file:}`, in whole or in part.
+  package var isSecret: Bool
 
-  package init(name: String, position: SourcePosition) {
+  package init(name: String, position: SourcePosition, isSecret: Bool = false) {
     self.name = name
     self.position = position
+    self.isSecret = isSecret
   }
+
+  /// As faults show it.
+  package var shown: String { isSecret ? "from outside the file" : quoted(name) }
 }
 
 /// The form of log lines: for people, or one JSON object each.

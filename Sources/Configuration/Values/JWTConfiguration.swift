@@ -1,25 +1,5 @@
 /// `jwt:`
 package struct JWTConfiguration: Sendable, Equatable {
-  /// The signature algorithms (RFC 7518 section 3.1).
-  package enum Algorithm: String, Sendable, CaseIterable {
-    case rs256 = "RS256"
-    case rs384 = "RS384"
-    case rs512 = "RS512"
-    case ps256 = "PS256"
-    case ps384 = "PS384"
-    case ps512 = "PS512"
-    case es256 = "ES256"
-    case es384 = "ES384"
-    case es512 = "ES512"
-    case edDSA = "EdDSA"
-    case hs256 = "HS256"
-    case hs384 = "HS384"
-    case hs512 = "HS512"
-
-    /// Whether whoever checks a signature could have made it.
-    package var isSymmetric: Bool { self == .hs256 || self == .hs384 || self == .hs512 }
-  }
-
   /// `jwks:`, where the keys come from.
   package enum Keys: Sendable, Equatable {
     /// Published by the issuer; fetched anew after each period.
@@ -69,7 +49,7 @@ package struct JWTConfiguration: Sendable, Equatable {
     /// One of them has to be in `aud`; empty: it is not looked at.
     package var audiences: [String] = []
     /// (Default: all but those with a shared secret)
-    package var algorithms = Algorithm.allCases.filter { !$0.isSymmetric }
+    package var algorithms = SignatureAlgorithm.asymmetric
     package var keys: Keys
     /// How far clocks may differ (Default: 60s).
     package var leeway: Duration = .seconds(60)

@@ -40,6 +40,9 @@ package struct StateConfiguration: Sendable, Equatable {
   package var redis: Reference?
 
   package init() {}
+
+  /// What it says, wherever in the file it stands.
+  package var places: [String?] { [file?.path, redis?.name] }
 }
 
 /// `audit:`, a log of its own for changes of stages.

@@ -24,6 +24,8 @@ package final class Resolver {
   private var finished: [ResolverQuery] = []
   private var services: [ObjectIdentifier: ServiceQuery] = [:]
   private var finishedServices: [ServiceQuery] = []
+  /// Why what is under way is being given up; set only while it is.
+  fileprivate private(set) var unwatched: SystemError?
 
   /// - Parameters:
   ///   - servers: `address:port` with commas between; nil: those of /etc/resolv.conf.
@@ -116,9 +118,19 @@ package final class Resolver {
   }
 
   private func settle() {
+    giveUpIfUnwatched()
     schedule()
     while !finished.isEmpty { finished.removeFirst().deliver() }
     while !finishedServices.isEmpty { finishedServices.removeFirst().deliver() }
+  }
+
+  /// A socket that nobody watches would only time out: whoever waits is told at once, and why. The library asks all
+  /// questions to one server over one socket, so that hardly more is given up than has to be.
+  private func giveUpIfUnwatched() {
+    guard let channel, let failure = sockets.takeFailure() else { return }
+    unwatched = failure
+    ares_cancel(channel)
+    unwatched = nil
   }
 
   private func schedule() {
@@ -128,5 +140,16 @@ package final class Resolver {
       return
     }
     timer?.schedule(after: .seconds(Int64(wait.tv_sec)) + .microseconds(Int64(wait.tv_usec)))
+  }
+}
+
+extension ResolverError {
+  /// What a status of the library means for a question of this resolver.
+  init(host: String, status: CInt, at resolver: Resolver?) {
+    if status == ARES_ECANCELLED, let failure = resolver?.unwatched {
+      self.init(host: host, unwatched: failure)
+    } else {
+      self.init(host: host, status: status)
+    }
   }
 }

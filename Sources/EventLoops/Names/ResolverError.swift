@@ -26,6 +26,13 @@ package struct ResolverError: Error, Sendable, Equatable, CustomStringConvertibl
 
   package var description: String { "\(host): \(reason)" }
 
+  /// No answer would be seen: the machine does not let the loop watch the socket.
+  init(host: String, unwatched error: SystemError) {
+    self.host = host
+    kind = .outOfResources
+    reason = error.description
+  }
+
   init(host: String, status: CInt) {
     self.host = host
     reason = ares_strerror(status).map { String(cString: $0) } ?? "error \(status)"

@@ -37,7 +37,7 @@ final class ResolverQuery {
     if status == ARES_SUCCESS, let answer {
       result = read(answer)
     } else {
-      result = .failure(ResolverError(host: host, status: status))
+      result = .failure(ResolverError(host: host, status: status, at: resolver))
     }
     resolver?.finish(self)
   }

@@ -6,6 +6,8 @@ import CAres
 final class ResolverSockets {
   private weak var loop: EventLoop?
   private var registrations: [CInt: Registration] = [:]
+  /// Why a socket is not watched, so that no answer on it would be seen.
+  private var failure: SystemError?
   /// Called with the socket that is ready, or -1, to read and to write.
   var onReady: ((_ readable: CInt, _ writable: CInt) -> Void)?
 
@@ -27,11 +29,17 @@ final class ResolverSockets {
         loop.change(registration, to: interest)
       }
     } else if !interest.isEmpty {
-      // Not registered, the socket's query ends by its timeout.
-      registrations[descriptor] = try? loop.register(
-        descriptor, interest, handler: ResolverSocket(descriptor: descriptor, sockets: self))
+      do throws(SystemError) {
+        registrations[descriptor] = try loop.register(
+          descriptor, interest, handler: ResolverSocket(descriptor: descriptor, sockets: self))
+      } catch {
+        failure = error
+      }
     }
   }
+
+  /// Why a socket cannot be watched, since the last time that this was asked.
+  func takeFailure() -> SystemError? { failure.take() }
 }
 
 /// One socket of the library.

@@ -61,7 +61,7 @@ final class ServiceQuery {
 
   func answered(_ status: CInt, _ bytes: UnsafeBufferPointer<UInt8>?) {
     guard status == ARES_SUCCESS, let bytes, let start = bytes.baseAddress else {
-      result = .failure(ResolverError(host: name, status: status))
+      result = .failure(ResolverError(host: name, status: status, at: resolver))
       return
     }
     var list: UnsafeMutablePointer<ares_srv_reply>?

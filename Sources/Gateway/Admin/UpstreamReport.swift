@@ -17,6 +17,11 @@ enum UpstreamReport {
     }
   }
 
+  /// Of an upstream that is no more.
+  static func clear(_ name: String, _ metrics: GatewayMetrics) {
+    for state in EndpointHealth.State.allCases { metrics.upstreamEndpoints.child([name, state.rawValue]).set(0) }
+  }
+
   /// `GET /upstreams`: those of the configuration, in its order.
   static func json(_ upstreams: [UpstreamConfiguration], _ registry: UpstreamRegistry) -> JSONValue {
     let now = Instant.now().nanoseconds

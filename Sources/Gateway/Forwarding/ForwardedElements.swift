@@ -3,34 +3,21 @@ import EventLoops
 import HTTPModel
 
 /// `Forwarded` (RFC 7239): elements with commas between them, each of parameters: `for=192.0.2.1;proto=https`.
-enum ForwardedElements {
-  private struct Element {
-    var place: ForwardedPlace
-    var address: SocketAddress?
-  }
+enum ForwardedElements: ForwardedChain.Form {
+  static var name: FieldName { .forwarded }
 
-  /// As ``ForwardedForList/client(in:from:_:)``. A field that breaks the syntax ends the chain.
-  static func client(in fields: FieldBlock, from peer: SocketAddress, _ plan: ListenerPlan) -> ForwardedClient {
-    var result = ForwardedClient(address: peer)
-    var stops = 0
-    for field in fields.indices.reversed() {
-      let entry = fields.entry(at: field)
-      guard entry.name == .forwarded, !entry.isRemoved else { continue }
-      // Quoted commas are found from the left only.
-      guard let elements = fields.withValue(at: field, { Self.elements(of: $0, in: field) }) else { return result }
-      for element in elements.reversed() {
-        stops += 1
-        guard stops <= ForwardedForList.mostStops, let address = element.address else { return result }
-        result = ForwardedClient(address: address, place: element.place)
-        if !plan.trusts(address) { return result }
-      }
+  /// Quoted commas are found from the left only, so that the stops are gathered first.
+  static func stops(in value: Span<UInt8>, _ body: (_ offset: Int, _ address: SocketAddress?) -> Bool) -> Bool {
+    guard let elements = elements(of: value) else { return false }
+    for element in elements.reversed() {
+      if !body(element.lowerBound, forAddress(value.extracting(element))) { return false }
     }
-    return result
+    return true
   }
 
   /// Nil when the value breaks the syntax.
-  private static func elements(of value: Span<UInt8>, in field: Int) -> [Element]? {
-    var elements: [Element] = []
+  private static func elements(of value: Span<UInt8>) -> [Range<Int>]? {
+    var elements: [Range<Int>] = []
     var at = 0
     while at < value.count {
       let start = at
@@ -42,11 +29,9 @@ enum ForwardedElements {
         at += 1
       }
       if isQuoted { return nil }
-      let range = ForwardedForList.trimmed(value, start..<at)
+      let range = ForwardedChain.trimmed(value, start..<at)
       at += 1
-      if range.isEmpty { continue }
-      let place = ForwardedPlace(field: field, offset: range.lowerBound)
-      elements.append(Element(place: place, address: forAddress(value.extracting(range))))
+      if !range.isEmpty { elements.append(range) }
     }
     return elements
   }
@@ -60,7 +45,7 @@ enum ForwardedElements {
     while at <= element.count {
       if at < element.count, element[at] == UInt8(ascii: "\"") { isQuoted.toggle() }
       if at == element.count || !isQuoted && element[at] == UInt8(ascii: ";") {
-        let pair = ForwardedForList.trimmed(element, start..<at)
+        let pair = ForwardedChain.trimmed(element, start..<at)
         if pair.count > 4, ASCII.equalIgnoringCase(element.extracting(pair.lowerBound..<pair.lowerBound + 4), "for=") {
           if found != nil { return nil }
           found = ForwardedNode.address(element.extracting(unquoted(element, pair.lowerBound + 4..<pair.upperBound)))

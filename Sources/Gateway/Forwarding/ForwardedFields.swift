@@ -70,7 +70,7 @@ enum ForwardedFields {
     let (fields, plan) = (head.fields, origin.plan)
     var client: SocketAddress?
     if plan.forwarded != .standard {
-      let chain = ForwardedForList.client(in: fields, from: origin.address, plan)
+      let chain = ForwardedChain.client(in: fields, ForwardedForList.self, from: origin.address, plan)
       if chain.place != nil { client = chain.address }
       worker.scratch.removeAll()
       copy(.xForwardedFor, fields, from: chain.place, into: &worker.scratch)
@@ -88,7 +88,7 @@ enum ForwardedFields {
       remove(extended, from: fields)
     }
     if plan.forwarded != .x {
-      let chain = ForwardedElements.client(in: fields, from: origin.address, plan)
+      let chain = ForwardedChain.client(in: fields, ForwardedElements.self, from: origin.address, plan)
       if chain.place != nil, client == nil { client = chain.address }
       worker.scratch.removeAll()
       copy(.forwarded, fields, from: chain.place, into: &worker.scratch)
@@ -111,7 +111,7 @@ enum ForwardedFields {
       guard entry.name == name, !entry.isRemoved else { continue }
       let start = field == place.field ? place.offset : 0
       fields.withValue(at: field) { value in
-        let rest = ForwardedForList.trimmed(value, start..<value.count)
+        let rest = ForwardedChain.trimmed(value, start..<value.count)
         if !rest.isEmpty {
           list.append(value.extracting(rest))
           list.append(", ")

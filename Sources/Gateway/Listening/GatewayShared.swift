@@ -1,3 +1,4 @@
+import Configuration
 import EventLoops
 import Policies
 import Synchronization
@@ -27,6 +28,7 @@ final class GatewayShared: Sendable {
   let tickets = TicketKeys()
   /// Client connections of the whole process.
   let connections = Atomic<Int>(0)
+  private let names = Mutex(PublishedNames())
 
   init(metrics: GatewayMetrics, log: GatewayLog) {
     self.metrics = metrics
@@ -35,6 +37,47 @@ final class GatewayShared: Sendable {
     accessLogs = AccessLogSinks(metrics: metrics)
     upstreams = UpstreamRegistry(shards: metrics.shards)
     rollout = RolloutWatch(stages: stages, figures: figures, metrics: metrics, log: log, lead: rampLead)
+  }
+
+  /// Lets go what was counted and set for routes and upstreams that are no more, so that reloads with ever new names do
+  /// not make the process grow.
+  ///
+  /// The names before these count too, however often these are published: what somebody takes out by mistake, and puts in
+  /// again, is as it was. Calls that still run on an older snapshot count where nobody looks any more. Metrics stay, as
+  /// Prometheus expects of counters.
+  func published(_ snapshot: Snapshot) {
+    let kept = names.withLock { names in
+      names.adopt(snapshot)
+      return names
+    }
+    figures.keep(only: kept.procedures)
+    callers.keep(only: kept.procedures)
+    shadows.keep(only: kept.procedures)
+    stages.keep(only: kept.procedures)
+    for name in upstreams.keep(only: kept.upstreams) { UpstreamReport.clear(name, metrics) }
+    accessLogs.closeUnused()
+  }
+}
+
+/// The names of routes and upstreams: those that are served, and those before the last change of them.
+private struct PublishedNames {
+  private struct Names: Equatable {
+    var procedures: Set<String> = []
+    var upstreams: Set<String> = []
+  }
+
+  private var present = Names()
+  private var before = Names()
+
+  var procedures: Set<String> { present.procedures.union(before.procedures) }
+  var upstreams: Set<String> { present.upstreams.union(before.upstreams) }
+
+  mutating func adopt(_ snapshot: Snapshot) {
+    let names = Names(
+      procedures: Set(snapshot.routes.map(\.name)), upstreams: Set(snapshot.upstreams.map(\.name)))
+    guard names != present else { return }
+    before = present
+    present = names
   }
 }
 

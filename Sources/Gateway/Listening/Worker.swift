@@ -289,6 +289,8 @@ final class Worker {
     internalClient.close()
     for set in endpoints.values { set.closeIdle() }
     closeRedis()
+    // What is kept for parts of a snapshot may hold this object.
+    locals = [:]
   }
 
   /// An exporter has given its last spans away.

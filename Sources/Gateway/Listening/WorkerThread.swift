@@ -8,31 +8,21 @@ struct WorkerThread: Sendable {
   /// Starts the loop on a thread of its own and publishes the first snapshot there.
   ///
   /// - Parameter ended: called on the worker's thread when it has drained and its loop has stopped.
+  /// - Throws: when the loop cannot be made; `ended` is not called then.
   static func start(
     index: Int, shared: GatewayShared, snapshot: Snapshot, listeners: [ListenerState],
     ended: @escaping @Sendable () -> Void
   ) throws(SystemError) -> WorkerThread {
     let mailbox = try Mailbox()
-    // A job of the mailbox and not of the thread's own closure, which would hold the first snapshot and the listeners'
-    // descriptors for as long as the thread runs.
-    mailbox.post { loop in
+    let thread = try LoopThread.running(name: "loop\(index)", mailbox: mailbox) { loop in
       let worker = Worker(
         index: index, loop: loop, shared: shared, snapshot: snapshot, refreshesResources: index == 0)
       loop.resident = worker
       worker.beginAskingRedis()
       worker.attend()
       for listener in listeners { worker.open(listener) }
-    }
-    let thread = try LoopThread.start(name: "loop\(index)") {
-      do throws(SystemError) {
-        let loop = try EventLoop(name: "loop\(index)", mailbox: mailbox)
-        loop.run()
-        (loop.resident as? Worker)?.closeUpstreams()
-        // They hold each other.
-        loop.resident = nil
-      } catch {
-        shared.log.write(.error, "loop \(index) cannot run: \(error)")
-      }
+    } end: { loop in
+      (loop.resident as? Worker)?.closeUpstreams()
       ended()
     }
     return WorkerThread(mailbox: mailbox, thread: thread)

@@ -20,6 +20,16 @@ final class AccessLogSinks: Sendable {
     return sink
   }
 
+  /// Closes the files of which no snapshot writes any more.
+  func closeUnused() {
+    sinks.withLock { sinks in
+      for target in sinks.keys where isKnownUniquelyReferenced(&sinks[target]) { sinks[target] = nil }
+    }
+  }
+
+  /// Files and streams that are open.
+  var count: Int { sinks.withLock { $0.count } }
+
   /// Writes what is pending and opens the files anew (after a rotation).
   func reopen() throws(SystemError) {
     for sink in sinks.withLock({ Array($0.values) }) { try sink.reopen() }

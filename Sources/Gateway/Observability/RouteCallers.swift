@@ -31,6 +31,19 @@ final class CallerRegistry: Sendable {
     }
   }
 
+  /// Lets go what belongs to other procedures than these.
+  func keep(only procedures: Set<String>) {
+    let gone = routes.withLock { routes in
+      let gone = routes.filter { !procedures.contains($0.key) }
+      for procedure in gone.keys { routes[procedure] = nil }
+      return gone
+    }
+    withExtendedLifetime(gone) {}
+  }
+
+  /// Procedures that are known.
+  var procedures: [String] { routes.withLock { Array($0.keys) } }
+
   /// The tables of all loops.
   func tables(of procedure: String) -> [RouteCallers.Tables] {
     let all = routes.withLock { routes in routes[procedure].map { Array($0.values) } ?? [] }

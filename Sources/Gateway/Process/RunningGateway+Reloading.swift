@@ -99,6 +99,7 @@ extension RunningGateway {
     if adopting.wait(timeout: .now() + Self.adoptionTime) == .timedOut {
       shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
     }
+    shared.published(snapshot)
   }
 
   func publishStages(_ snapshot: Snapshot) {

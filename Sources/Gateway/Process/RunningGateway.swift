@@ -124,6 +124,7 @@ final class RunningGateway: Sendable {
       shared.metrics.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
     }
     publishStages(snapshot)
+    shared.published(snapshot)
     shared.stages.onChange { [log = shared.log, trail] record in
       log.write(record)
       trail.append(record)
@@ -156,6 +157,7 @@ final class RunningGateway: Sendable {
 
   private func openServers(_ snapshot: Snapshot) throws(SystemError) -> [LocalServer] {
     let configuration = snapshot.configuration
+    let failed: @Sendable (String) -> Void = { [log = shared.log] in log.write(.warning, $0) }
     var servers: [LocalServer] = []
     if let admin = configuration.admin {
       let handler = AdminHandler(role: .admin(token: admin.token), control: self)
@@ -163,7 +165,8 @@ final class RunningGateway: Sendable {
       state.withLock { $0.adminSecurity = security }
       servers.append(
         try Self.named(admin.address) { (address) throws(SystemError) in
-          try LocalServer(address: address, name: "admin", security: security) { handler.respond(to: $0) }
+          try LocalServer(
+            address: address, name: "admin", security: security, failed: failed, handler: handler.respond)
         })
     }
     if let probes = configuration.probes {
@@ -171,7 +174,7 @@ final class RunningGateway: Sendable {
       do throws(SystemError) {
         servers.append(
           try Self.named(probes) { (address) throws(SystemError) in
-            try LocalServer(address: address, name: "probes") { handler.respond(to: $0) }
+            try LocalServer(address: address, name: "probes", failed: failed, handler: handler.respond)
           })
       } catch {
         for server in servers { server.stop() }

@@ -21,8 +21,8 @@ final class RolloutWatch: Sendable {
   private let log: GatewayLog
   private let lead: RampLead
   private let routes = Mutex<[String: RouteWatch]>([:])
-  /// Dispatch's own objects may be used from any thread; that they are not marked so is all that is unsafe here.
-  private nonisolated(unsafe) let timer: any DispatchSourceTimer
+  private let timer = Mutex<any DispatchSourceTimer>(
+    DispatchSource.makeTimerSource(queue: DispatchQueue(label: "rollout")))
 
   init(stages: StageRegistry, figures: FigureRegistry, metrics: GatewayMetrics, log: GatewayLog, lead: RampLead) {
     self.stages = stages
@@ -30,13 +30,14 @@ final class RolloutWatch: Sendable {
     self.metrics = metrics
     self.log = log
     self.lead = lead
-    timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "rollout"))
-    timer.schedule(deadline: .distantFuture)
-    timer.setEventHandler { [weak self] in self?.tick(at: Instant.now().nanoseconds) }
-    timer.activate()
+    timer.withLock { timer in
+      timer.schedule(deadline: .distantFuture)
+      timer.setEventHandler { [weak self] in self?.tick(at: Instant.now().nanoseconds) }
+      timer.activate()
+    }
   }
 
-  deinit { timer.cancel() }
+  deinit { timer.withLock { $0.cancel() } }
 
   /// Follows the plans of a snapshot; routes that stay keep what was counted.
   func publish(_ plans: [Route]) {
@@ -51,11 +52,11 @@ final class RolloutWatch: Sendable {
       return next.values.contains { $0.isGuarded }
     }
     let interval = isGuarded ? Self.guarded : Self.unguarded
-    timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(10))
+    timer.withLock { $0.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(10)) }
   }
 
   /// No more ticks.
-  func stop() { timer.schedule(deadline: .distantFuture) }
+  func stop() { timer.withLock { $0.schedule(deadline: .distantFuture) } }
 
   /// - Parameter now: nanoseconds of the machine's clock.
   func tick(at now: UInt64) {

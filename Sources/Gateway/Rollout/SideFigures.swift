@@ -123,6 +123,16 @@ final class FigureRegistry: Sendable {
     }
   }
 
+  /// Lets go what belongs to other procedures than these.
+  func keep(only procedures: Set<String>) {
+    entries.withLock { entries in
+      for procedure in entries.keys where !procedures.contains(procedure) { entries[procedure] = nil }
+    }
+  }
+
+  /// Procedures that are known.
+  var procedures: [String] { entries.withLock { Array($0.keys) } }
+
   /// All that was ever counted, over all loops; nil: the route was never used.
   func totals(of procedure: String) -> (rest: SideCounts, rpc: SideCounts)? {
     guard let blocks = entries.withLock({ $0[procedure]?.blocks }), !blocks.isEmpty else { return nil }

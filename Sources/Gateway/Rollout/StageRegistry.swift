@@ -40,6 +40,15 @@ final class StageRegistry: Sendable {
     for (procedure, configured) in stages { change(procedure) { $0.publish(configured, at: now) } }
   }
 
+  /// Lets go the stages of other procedures than these, but for what somebody set at run time: that outlives its route.
+  func keep(only procedures: Set<String>) {
+    entries.withLock { entries in
+      for (procedure, entry) in entries where !procedures.contains(procedure) && entry.state.overlay.isEmpty {
+        entries[procedure] = nil
+      }
+    }
+  }
+
   // MARK: Changes at run time
 
   /// Sets a stage until the file says something new; clears a guard's trip.
@@ -97,7 +106,7 @@ final class StageRegistry: Sendable {
 
   func state(of procedure: String) -> StageState? { entries.withLock { $0[procedure]?.state } }
 
-  /// Of every procedure that was ever configured, by name.
+  /// Of the procedures that are configured, or were when somebody set them, by name.
   var states: [StageState] {
     entries.withLock { $0.values.map(\.state) }.sorted { $0.procedure < $1.procedure }
   }

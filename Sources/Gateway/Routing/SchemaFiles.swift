@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Files
 import Glibc
 import ProtobufSchema
 
@@ -29,13 +30,13 @@ enum SchemaFiles {
           sources.append(.protos(files: files, importPaths: importPaths, position: entry.position))
         }
       case .descriptorSet(let path):
-        switch contents(of: path) {
-        case .success(let bytes):
+        do throws(FileFault) {
+          let bytes = try WholeFile(path, limit: maximumBytes).bytes
           sources.append(.descriptorSet(path: path, bytes: bytes, position: entry.position))
-        case .failure(let fault):
+        } catch {
           diagnostics.append(
             Diagnostic(
-              at: entry.position, "cannot read the descriptor set \(path): \(fault.reason)",
+              at: entry.position, "cannot read the descriptor set \(path): \(error.reason)",
               cure: "make it with: buf build -o FILE, or protoc --include_imports --descriptor_set_out=FILE"))
         }
       }
@@ -46,32 +47,6 @@ enum SchemaFiles {
   private static func isFolder(_ path: String) -> Bool {
     var facts = stat()
     return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
-  }
-
-  private struct ReadFault: Error {
-    var reason: String
-  }
-
-  private static func contents(of path: String) -> Result<[UInt8], ReadFault> {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return .failure(ReadFault(reason: String(cString: strerror(errno)))) }
-    defer { Glibc.close(descriptor) }
-    var bytes: [UInt8] = []
-    while bytes.count <= maximumBytes {
-      var count = 0
-      let before = bytes.count
-      bytes.append(
-        contentsOf: [UInt8](unsafeUninitializedCapacity: 65_536) { room, initialized in
-          count = Glibc.read(descriptor, room.baseAddress, room.count)
-          initialized = max(0, count)
-        })
-      if count < 0 {
-        if errno == EINTR { continue }
-        return .failure(ReadFault(reason: String(cString: strerror(errno))))
-      }
-      if bytes.count == before { return .success(bytes) }
-    }
-    return .failure(ReadFault(reason: "it is larger than \(maximumBytes) bytes"))
   }
 }
 

@@ -77,9 +77,9 @@ struct SnapshotCompiler {
       sources, services: configuration.services.map(\.service.name),
       keepsFiles: answered.contains(where: \.isReflection))
     compiler.diagnostics += schemaFaults
-    guard let schema, faults.isEmpty else { return (nil, compiler.diagnostics) }
-    let snapshot = compiler.build(schema)
-    return (snapshot, compiler.diagnostics)
+    var snapshot: Snapshot?
+    if let schema, faults.isEmpty { snapshot = compiler.build(schema) }
+    return (snapshot, configuration.hidingSecrets(in: compiler.diagnostics))
   }
 
   private mutating func build(_ schema: Schema) -> Snapshot? {
@@ -268,7 +268,9 @@ struct SnapshotCompiler {
       return try RESTBinding.compile(
         rule: placed.rule, method: method, schema: schema, codec: codec, settings: binding)
     } catch {
-      diagnostics.append(placed.fault(error, of: procedure))
+      let texts = [placed.rule.path, placed.rule.body ?? "", placed.rule.responseBody ?? ""]
+      let isSecret = texts.contains { configuration.holdsSecret($0) }
+      diagnostics.append(placed.fault(error, of: procedure, isSecret: isSecret))
       return nil
     }
   }

@@ -17,6 +17,8 @@ final class TraceExporter {
   private var sending = 0
   private var failures = 0
   private var isFinishing = false
+  /// Whether it has given up, or given all away, at the end of the process: what is answered later is of no account.
+  private var hasFinished = false
   private var hasComplained = false
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in send() }
   private lazy var patience = Timer(loop: worker.loop) { [unowned self] in giveUp() }
@@ -38,6 +40,8 @@ final class TraceExporter {
 
   func add(_ spans: [SpanRecord]) {
     guard let exporter = plan.configuration.exporter else { return }
+    // Of a copy that ends after its call: nobody is left to give them away.
+    guard !hasFinished else { return count("dropped", spans.count) }
     let room = max(0, exporter.queue - queue.count)
     if room < spans.count { count("dropped", spans.count - room) }
     guard room > 0 else { return }
@@ -75,6 +79,8 @@ final class TraceExporter {
   }
 
   private func sent(_ result: Result<InternalReply, InternalFailure>) {
+    // The spans of this batch are counted as failed.
+    if hasFinished { return }
     switch result {
     case .success(let reply) where reply.isSuccess:
       if hasComplained { worker.log(.info, "the trace collector takes spans again") }
@@ -131,10 +137,12 @@ final class TraceExporter {
   private func giveUp() {
     count("failed", queue.count)
     queue = []
+    sending = 0
     finished()
   }
 
   private func finished() {
+    hasFinished = true
     patience.cancel()
     timer.cancel()
     worker.tracesSent()

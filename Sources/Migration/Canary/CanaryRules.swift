@@ -49,7 +49,7 @@ package struct CanaryRules: Sendable {
         if let range = VersionRange(text.name) { return .version(header: header, range) }
         faults.append(
           Diagnostic(
-            at: text.position, "\(quoted(text.name)) is no range of versions",
+            at: text.position, "\(text.isSecret ? "the text \(text.shown)" : text.shown) is no range of versions",
             cure: "write one as `>=5.2.0` or `>=5.2, <6`; the signs are `>=`, `>`, `<=`, `<` and `=`"))
         return nil
       }

@@ -30,7 +30,7 @@ extension ComparisonRun {
     return try skipRun(field, &left)
   }
 
-  private mutating func skipRun(_ field: ComparedField, _ cursor: inout Cursor) throws(WireError) -> Int {
+  mutating func skipRun(_ field: ComparedField, _ cursor: inout Cursor) throws(WireError) -> Int {
     while try next(.rest, field, &cursor) != nil {}
     return cursor.offset
   }
@@ -68,7 +68,7 @@ extension ComparisonRun {
     let b = try hashed(.rpc, field, &right)
     var (alone, otherAlone): ([Occurrence], [Occurrence]) = ([], [])
     var (i, j) = (0, 0)
-    while i < a.count || j < b.count {
+    while i < a.count || j < b.count, !isExhausted {
       if j == b.count || i < a.count && a[i].hash < b[j].hash {
         alone.append(a[i].element)
         i += 1
@@ -85,7 +85,8 @@ extension ComparisonRun {
     // What is alone on both sides was probably changed; in the order of the wire the pairs are the likeliest.
     alone.sort { $0.start < $1.start }
     otherAlone.sort { $0.start < $1.start }
-    for (element, other) in zip(alone, otherAlone) where !list.isFull { try value(field, element, other) }
+    for (element, other) in zip(alone, otherAlone) where !isOver { try value(field, element, other) }
+    if isExhausted { return _ = try skipRun(field, &left) }
     if a.count != b.count {
       report(
         a.count > b.count ? .missing : .extra, pathText, Self.count(a.count, of: field),
@@ -98,7 +99,7 @@ extension ComparisonRun {
     _ side: Side, _ field: ComparedField, _ cursor: inout Cursor
   ) throws(WireError) -> [Hashed] {
     var found: [Hashed] = []
-    while let element = try next(side, field, &cursor) {
+    while !isExhausted, let element = try next(side, field, &cursor) {
       found.append(Hashed(hash: try hash(of: element, field, side), element: element))
     }
     found.sort { $0.hash < $1.hash }

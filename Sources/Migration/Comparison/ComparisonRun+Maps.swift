@@ -24,7 +24,7 @@ extension ComparisonRun {
     guard message.keyField >= 0, message.valueField >= 0 else { return left.offset }
     var (isMissing, isExtra) = (false, false)
     var (i, j) = (0, 0)
-    while i < a.count || j < b.count, !list.isFull {
+    while i < a.count || j < b.count, !isOver {
       if j == b.count || i < a.count && a[i].hash < b[j].hash {
         isMissing = true
         i += 1
@@ -38,6 +38,8 @@ extension ComparisonRun {
       }
     }
     let (shown, otherShown) = (Self.count(a.count, of: field), Self.count(b.count, of: field))
+    // Not all entries may have been read.
+    if isExhausted { return try skipRun(field, &left) }
     if isMissing { report(.missing, pathText, shown, otherShown) }
     if isExtra { report(.extra, pathText, shown, otherShown) }
     return left.offset
@@ -51,7 +53,7 @@ extension ComparisonRun {
     guard message.keyField >= 0 else { return [] }
     let key = plan.fields[Int(message.keyField)]
     var found: [Hashed] = []
-    while let entry = try next(side, field, &cursor) {
+    while !isExhausted, let entry = try next(side, field, &cursor) {
       let own = try only(1, side, entry.content)
       found.append(Hashed(hash: keyHash(key, own, side), element: entry))
     }

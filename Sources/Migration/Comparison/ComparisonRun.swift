@@ -30,8 +30,11 @@ struct ComparisonRun: ~Escapable {
   private var slots: [Int32] = []
   private var work = 0
 
-  /// Fields and elements that are looked at; beyond, the comparison is given up.
+  /// Fields and elements that are looked at, and what a message's table of fields costs in them; beyond, the comparison is
+  /// given up.
   static let maximumWork = 4_000_000
+  /// Places of a table that cost as much as a field that is looked at: each is written and read once.
+  private static let slotsPerWork = 16
   private static let absent: Int32 = -1
   private static let done: Int32 = -2
 
@@ -50,7 +53,7 @@ struct ComparisonRun: ~Escapable {
   }
 
   var isExhausted: Bool { work > Self.maximumWork }
-  private var isOver: Bool { list.isFull || isExhausted }
+  var isOver: Bool { list.isFull || isExhausted }
 
   /// Counts a piece of work.
   mutating func spend(_ amount: Int = 1) { work &+= amount }
@@ -61,6 +64,8 @@ struct ComparisonRun: ~Escapable {
   mutating func message(_ node: Int, _ rest: Range<Int>, _ rpc: Range<Int>) throws(WireError) {
     let message = plan.messages[node]
     let base = slots.count
+    // Elements without content may be many, in few bytes, of a type with a great many fields.
+    spend(1 + Int(message.fieldsCount) / Self.slotsPerWork)
     slots.append(contentsOf: repeatElement(Self.absent, count: Int(message.fieldsCount)))
     try index(message, rpc, base)
     var offset = rest.lowerBound
@@ -102,6 +107,8 @@ struct ComparisonRun: ~Escapable {
 
   private mutating func leftOver(_ message: ComparedMessage, _ base: Int, _ range: Range<Int>) throws(WireError) {
     for position in 0..<Int(message.fieldsCount) where slots[base + position] >= 0 {
+      // What was given up has fields that nobody has looked for on the other side.
+      if isOver { return }
       let index = Int(message.fieldsStart) + position
       let field = plan.fields[index]
       if field.isIgnored { continue }

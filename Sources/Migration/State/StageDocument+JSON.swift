@@ -1,5 +1,5 @@
-package import JSONValues
 import Configuration
+package import JSONValues
 
 /// A document as JSON, in the state file and in Redis.
 ///
@@ -89,5 +89,9 @@ extension StageDocument {
   private static func time(_ value: JSONValue) -> Int64? { value.text.flatMap { Int64($0) } }
 
   /// Text for people, cut to what a log line takes.
-  private static func reason(_ value: JSONValue?) -> String { String((value?.text ?? "").prefix(512)) }
+  ///
+  /// By scalars: a character may be made of any number of them.
+  private static func reason(_ value: JSONValue?) -> String {
+    String(String.UnicodeScalarView((value?.text ?? "").unicodeScalars.prefix(512)))
+  }
 }

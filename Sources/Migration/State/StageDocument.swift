@@ -7,6 +7,8 @@ package struct StageDocument: Sendable, Equatable {
   package struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Nanoseconds since 1970, by the clock of who wrote it, and later than all versions that it had seen.
     package let time: Int64
+    /// The latest time that is believed, in the year 2223: what came after it could never be overruled.
+    static let latest: Int64 = 8_000_000_000_000_000_000
     /// Who wrote it, in hexadecimal: decides between two of the same time, alike in every order of texts.
     package let writer: String
 
@@ -29,7 +31,8 @@ package struct StageDocument: Sendable, Equatable {
     package init?(_ text: String) {
       let bytes = Array(text.utf8)
       guard (21...84).contains(bytes.count), bytes[19] == UInt8(ascii: "@"),
-        let time = Int64(String(decoding: bytes[..<19], as: UTF8.self)), time >= 0
+        bytes[..<19].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+        let time = Int64(String(decoding: bytes[..<19], as: UTF8.self)), time <= Self.latest
       else { return nil }
       self.init(time: time, writer: String(decoding: bytes[20...], as: UTF8.self))
     }

@@ -1,3 +1,4 @@
+import Configuration
 import COpenSSL
 import JSONValues
 

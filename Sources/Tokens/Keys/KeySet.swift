@@ -1,3 +1,4 @@
+package import Configuration
 import JSONValues
 
 /// The keys of one issuer (RFC 7517 section 5).

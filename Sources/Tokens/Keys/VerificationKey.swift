@@ -1,3 +1,4 @@
+package import Configuration
 import COpenSSL
 
 /// A key that checks signatures.

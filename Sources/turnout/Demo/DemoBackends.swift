@@ -38,8 +38,11 @@ struct DemoBackends {
     _ port: UInt16, _ name: String, _ handler: @escaping @Sendable (LocalRequest) -> LocalResponse
   ) throws(ProgramError) -> LocalServer {
     do throws(SystemError) {
-      if let preferred = try? LocalServer(address: loopback(port), name: name, handler: handler) { return preferred }
-      return try LocalServer(address: loopback(0), name: name, handler: handler)
+      let failed: @Sendable (String) -> Void = { Console.standard.error("turnout: \($0)\n") }
+      if let preferred = try? LocalServer(address: loopback(port), name: name, failed: failed, handler: handler) {
+        return preferred
+      }
+      return try LocalServer(address: loopback(0), name: name, failed: failed, handler: handler)
     } catch {
       throw ProgramError("the demo's backend cannot listen: \(error)")
     }

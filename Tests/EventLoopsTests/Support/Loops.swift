@@ -18,6 +18,19 @@ func withLoop(_ name: String = "test", _ body: (EventLoop) throws -> Void) throw
   guardian.cancel()
 }
 
+/// Has the kernel refuse to watch anything for the loop while the body runs.
+func withBrokenEpoll(_ loop: EventLoop, _ body: () throws -> Void) throws {
+  let kept = dup(loop.epoll)
+  let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
+  try #require(kept >= 0 && other >= 0 && dup2(other, loop.epoll) == loop.epoll)
+  defer {
+    dup2(kept, loop.epoll)
+    close(kept)
+    close(other)
+  }
+  try body()
+}
+
 /// A handler that is a closure.
 final class Watch: ReadinessHandler {
   private let action: (Readiness) -> Void

@@ -7,7 +7,7 @@
 import FuzzDriver
 import TokensTestSupport
 
-nonisolated(unsafe) let reading = try TokenReading()
+let reading = try TokenReading()
 
 @c(LLVMFuzzerTestOneInput)
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

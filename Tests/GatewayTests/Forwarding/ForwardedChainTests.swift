@@ -47,8 +47,9 @@ import Testing
       }
       let address = try #require(SocketAddress(host: peer, port: 1))
       let wanted = Self.expected(stops, peer: peer)
-      #expect(ForwardedForList.client(in: list, from: address, plan).address.host == wanted, "\(stops)")
-      #expect(ForwardedElements.client(in: elements, from: address, plan).address.host == wanted, "\(stops)")
+      let ofList = ForwardedChain.client(in: list, ForwardedForList.self, from: address, plan)
+      let ofElements = ForwardedChain.client(in: elements, ForwardedElements.self, from: address, plan)
+      #expect(ofList.address.host == wanted && ofElements.address.host == wanted, "\(stops)")
     }
   }
 

@@ -107,6 +107,30 @@ import Testing
     gateway.waitFor("turnout_upstream_connections", "upstream=\"legacy\"", toBe: 1)
   }
 
+  /// What a restart alone changes is told of where it says something else, not where it stands on another line.
+  @Test func whatMovedToAnotherLineHasNotChanged() throws {
+    let rest = try ScriptedUpstream()
+    func text(_ settings: [String], audit: String = "audit.log") -> String {
+      Depot.configuration(
+        rest: rest, rpc: nil, settings,
+        more: [
+          "admin: { address: 127.0.0.1:0 }", "probes: { address: 127.0.0.1:0 }", "state: { file: kept }",
+          "audit: { path: \(audit) }",
+        ])
+    }
+    let gateway = try TestGateway(text([]))
+    guard case .ok(let warnings) = try gateway.reload(text(["timeout: 3s"])) else {
+      Issue.record("the reload failed")
+      return
+    }
+    #expect(warnings.isEmpty, "\(warnings)")
+    guard case .ok(let told) = try gateway.reload(text([], audit: "other.log")) else {
+      Issue.record("the reload failed")
+      return
+    }
+    #expect(told.map(\.what) == ["state and audit change with the next start only"])
+  }
+
   @Test(arguments: ["\t", "listeners: []\n", "upstreams: { a: { protocol: rest, endpoints: [] } }\n"])
   func aBadFileLeavesTheOldOneServing(text: String) throws {
     let rest = try ScriptedUpstream()

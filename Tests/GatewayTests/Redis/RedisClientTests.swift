@@ -38,6 +38,10 @@ import Testing
     client.start()
     loop.run()
     client.close()
+    // What tests put there holds the client.
+    client.onReady = nil
+    client.onLost = nil
+    client.onMessage = nil
     #expect(isDone, "it did not come about")
     log.flush()
     return (server, String(decoding: registry.expose(), as: UTF8.self), try folder.read("log"))

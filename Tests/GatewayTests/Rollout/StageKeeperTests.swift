@@ -1,6 +1,7 @@
 import Configuration
 import EventLoops
 import EventLoopsTestSupport
+import Glibc
 import Metrics
 import Migration
 import Synchronization
@@ -54,6 +55,33 @@ import Testing
     // Late and old: nothing.
     one.keeper.received(document)
     #expect(one.stage == .rest)
+  }
+
+  /// The process ends while a write waits for its moment: what it wrote is not written over with nothing.
+  @Test func afterTheLastWriteTheFileIsLeftAlone() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("state")
+    let asked = Mutex(0)
+    let known = Mutex<StateFileContent?>(StateFileContent([]))
+    let file = StateFile(path: path) {
+      asked.withLock { $0 += 1 }
+      return known.withLock { $0 }
+    } failed: { _, message in
+      Issue.record("\(message)")
+    }
+    file.changed()
+    file.flush()
+    #expect(asked.withLock { $0 } == 1)
+    let written = try folder.read("state")
+    // The moment that the change was to wait for comes and goes.
+    usleep(200_000)
+    #expect(asked.withLock { $0 } == 1)
+    // Whoever knows what was set is gone.
+    known.withLock { $0 = nil }
+    file.changed()
+    file.flush()
+    #expect(asked.withLock { $0 } == 2)
+    #expect(try folder.read("state") == written)
   }
 
   @Test func aTripOfOneIsATripOfAll() throws {

@@ -9,13 +9,13 @@ import Testing
 @Suite struct RuleTests {
   /// A configuration with a service configuration file beside it.
   private func compiled(
-    _ serviceConfig: [String], _ settings: [String] = [], proto: String = Depot.proto
+    _ serviceConfig: [String], _ settings: [String] = [], proto: String = Depot.proto, secrets: [String: String] = [:]
   ) throws -> Compiled {
     let text = try Compiled([]).text
     return try Compiled(
       text: text.replacing("import_paths: [.] }]", with: "import_paths: [.] }, { service_config: api.yaml }]")
         + settings.map { "    \($0)\n" }.joined(),
-      proto: proto, files: ["api.yaml": serviceConfig.map { "\($0)\n" }.joined()])
+      proto: proto, files: secrets.merging(["api.yaml": serviceConfig.map { "\($0)\n" }.joined()]) { $1 })
   }
 
   private func rules(_ lines: String...) -> [String] { ["http:", "  rules:"] + lines.map { "  \($0)" } }
@@ -99,6 +99,34 @@ import Testing
     #expect(fault.position.file.hasSuffix("api.yaml"))
     #expect(fault.position.line == 3)
     #expect(fault.position.column == column)
+  }
+
+  /// What `${file:}` brings in is a secret wherever it stands, in the faults that come with the schema too.
+  @Test(
+    arguments: [
+      ("- { selector: \"${file:hush}\", get: /x }", [], "the selector from outside the file names no method"),
+      ("- { selector: \"depot.v1.CrateService.Get, ${file:hush}\", get: /x }", [], "selector from outside the file"),
+      (
+        "- { selector: depot.v1.CrateService.Get, get: \"/v1/{${file:hush}}\" }", [],
+        "the rule is wrong at column 6, and a part of it comes from outside the file"
+      ),
+      (
+        "- { selector: depot.v1.CrateService.Get, get: /x, body: \"${file:hush}\" }", [],
+        "the rule is wrong, and a part of it comes from outside the file"
+      ),
+      ("", ["shadow: { ignore: [ \"id.${file:hush}\" ] }"], "the path from outside the file means nothing"),
+      (
+        "", ["canary: { percent: 1%, rules: [ { when: { header: x-v, version: \"${file:hush}\" }, use: rpc } ] }"],
+        "the text from outside the file is no range of versions"
+      ),
+    ] as [(String, [String], String)])
+  func faultsShowNoSecret(line: String, settings: [String], message: String) throws {
+    for secret in ["Hush", "Hushed.v1.CrateService.Get", String(repeating: "Hushhush", count: 20)] {
+      let compiled = try compiled(line.isEmpty ? [] : rules(line), settings, secrets: ["hush": secret])
+      let texts = compiled.errors.map(\.description)
+      #expect(texts.contains { $0.contains(message) }, "\(texts)")
+      #expect(!texts.contains { $0.contains("Hush") }, "\(texts)")
+    }
   }
 
   @Test func aRuleSpeltWithEscapesIsPlacedAtItsStart() throws {

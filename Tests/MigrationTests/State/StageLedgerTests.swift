@@ -40,7 +40,8 @@ import Testing
     let documents = (0..<50).map { number in
       StageDocument(
         procedure: "a.b.S/M\(number)",
-        version: .init(time: Int64.random(in: 0...Int64.max, using: &generator), writer: "0a1b"), replica: "host:1",
+        version: .init(time: Int64.random(in: 0...StageDocument.Version.latest, using: &generator), writer: "0a1b"),
+        replica: "host:1",
         configured: Self.setting(&generator), overlay: Self.overlay(&generator))
     }
     let bytes = StateFileContent(documents).bytes(writtenAt: "2026-01-01T00:00:00.000Z")
@@ -72,13 +73,17 @@ import Testing
   }
 
   @Test func versionsAsTextHaveTheOrderOfVersions() throws {
-    let versions = [0, 1, 9, 10, 99_999_999_999, Int64.max].flatMap { time in
+    let versions = [0, 1, 9, 10, 99_999_999_999, StageDocument.Version.latest].flatMap { time in
       ["0a", "ff"].map { StageDocument.Version(time: time, writer: $0) }
     }
     #expect(versions == versions.sorted())
     #expect(versions.map(\.description) == versions.map(\.description).sorted())
     for version in versions { #expect(StageDocument.Version(version.description) == version) }
-    for text in ["", "@", "1@a", "-000000000000000001@a", "000000000000000000x@a", "0000000000000000001@"] {
+    for text in [
+      "", "@", "1@a", "-000000000000000001@a", "000000000000000000x@a", "0000000000000000001@",
+      // After these nothing could come.
+      "8000000000000000001@a", "9223372036854775807@a", "+000000000000000001@a",
+    ] {
       #expect(StageDocument.Version(text) == nil)
     }
   }

@@ -11,6 +11,7 @@ final class LocalAcceptor: ReadinessHandler {
   private var registration: Registration?
   private var connections: [ObjectIdentifier: LocalConnection] = [:]
   private var resting: Timer?
+  private var hasComplained = false
 
   init(loop: EventLoop, listener: ListeningSocket, configuration: LocalServerConfiguration) {
     self.loop = loop
@@ -30,8 +31,12 @@ final class LocalAcceptor: ReadinessHandler {
       switch listener.accept() {
       case .socket(let socket, let peer): adopt(socket, from: peer)
       case .wouldBlock: return
-      case .outOfDescriptors: return pause()
-      case .failed: return pause()
+      case .outOfDescriptors:
+        complain("connections wait: the process has no descriptors left")
+        return pause()
+      case .failed(let error):
+        complain("a connection cannot be accepted: \(error)")
+        return pause()
       }
     }
     updateInterest()
@@ -43,12 +48,23 @@ final class LocalAcceptor: ReadinessHandler {
   }
 
   private func adopt(_ socket: consuming Socket, from peer: SocketAddress) {
-    guard let address = socket.localAddress,
-      let connection = try? LocalConnection(
-        socket: socket, listener: address, peer: peer, acceptor: self, security: configuration.security?.context),
-      connection.open()
-    else { return }
-    connections[ObjectIdentifier(connection)] = connection
+    // Without an address it is gone already.
+    guard let address = socket.localAddress else { return }
+    do {
+      let connection = try LocalConnection(
+        socket: socket, listener: address, peer: peer, acceptor: self, security: configuration.security?.context)
+      try connection.open()
+      connections[ObjectIdentifier(connection)] = connection
+      hasComplained = false
+    } catch {
+      complain("a connection of \(peer.text) is closed: \(error)")
+    }
+  }
+
+  /// Once, until a connection could be taken again.
+  private func complain(_ message: String) {
+    if !hasComplained { configuration.failed("\(configuration.name): \(message)") }
+    hasComplained = true
   }
 
   private var isFull: Bool { connections.count >= configuration.limits.connections }

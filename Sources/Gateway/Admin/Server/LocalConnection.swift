@@ -94,14 +94,12 @@ final class LocalConnection: ReadinessHandler {
 
   var limits: LocalServerLimits { acceptor.configuration.limits }
 
-  /// - Returns: false when the kernel has no room to watch one more.
-  func open() -> Bool {
-    registration = try? acceptor.loop.register(transport.descriptor, .readable, handler: self)
-    guard registration != nil else { return false }
+  /// - Throws: when the kernel has no room to watch one more.
+  func open() throws(SystemError) {
+    registration = try acceptor.loop.register(transport.descriptor, .readable, handler: self)
     let timer = Timer(loop: acceptor.loop) { [weak self] in self?.timeIsUp() }
     if case .handshake = phase { timer.schedule(after: limits.request) } else { timer.schedule(after: limits.idle) }
     self.timer = timer
-    return true
   }
 
   func ready(_ readiness: Readiness) {

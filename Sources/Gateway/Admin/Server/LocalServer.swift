@@ -1,4 +1,3 @@
-import Dispatch
 package import EventLoops
 import Synchronization
 
@@ -16,26 +15,28 @@ package final class LocalServer: Sendable {
   /// - Parameters:
   ///   - name: of the thread; the kernel keeps 15 bytes.
   ///   - security: nil: without TLS.
+  ///   - failed: told why connections cannot be taken, once for each series of failures; on the server's own thread.
   ///   - handler: called on the server's own thread.
   /// - Throws: when the port is taken, or the machine has no descriptors or threads left.
   package init(
     address: SocketAddress, name: String, limits: LocalServerLimits = LocalServerLimits(),
-    security: LocalServerSecurity? = nil, handler: @escaping @Sendable (LocalRequest) -> LocalResponse
+    security: LocalServerSecurity? = nil, failed: @escaping @Sendable (String) -> Void = { _ in },
+    handler: @escaping @Sendable (LocalRequest) -> LocalResponse
   ) throws(SystemError) {
     let listener = try ListeningSocket(address: address, backlog: 128)
     let mailbox = try Mailbox()
-    let start = LocalServerStart()
     self.address = listener.address
     self.mailbox = mailbox
-    let configuration = LocalServerConfiguration(name: name, limits: limits, security: security, handler: handler)
+    let configuration = LocalServerConfiguration(
+      name: name, limits: limits, security: security, failed: failed, handler: handler)
     thread = Mutex(
-      try LoopThread.start(name: name) {
-        Self.serve(listener, mailbox, configuration, start)
+      try LoopThread.running(name: name, mailbox: mailbox) { (loop) throws(SystemError) in
+        let acceptor = LocalAcceptor(loop: loop, listener: listener, configuration: configuration)
+        loop.resident = acceptor
+        try acceptor.open()
+      } end: { loop in
+        (loop.resident as? LocalAcceptor)?.closeAll()
       })
-    if let error = start.wait() {
-      join()
-      throw error
-    }
   }
 
   deinit {
@@ -54,22 +55,6 @@ package final class LocalServer: Sendable {
   package func join() {
     thread.withLock { $0.take() }?.join()
   }
-
-  private static func serve(
-    _ listener: ListeningSocket, _ mailbox: Mailbox, _ configuration: LocalServerConfiguration,
-    _ start: LocalServerStart
-  ) {
-    do {
-      let loop = try EventLoop(name: configuration.name, mailbox: mailbox)
-      let acceptor = LocalAcceptor(loop: loop, listener: listener, configuration: configuration)
-      try acceptor.open()
-      start.finish(nil)
-      loop.run()
-      acceptor.closeAll()
-    } catch {
-      start.finish(error)
-    }
-  }
 }
 
 /// What all connections of a server share.
@@ -77,31 +62,17 @@ final class LocalServerConfiguration: Sendable {
   let name: String
   let limits: LocalServerLimits
   let security: LocalServerSecurity?
+  let failed: @Sendable (String) -> Void
   let handler: @Sendable (LocalRequest) -> LocalResponse
 
   init(
     name: String, limits: LocalServerLimits, security: LocalServerSecurity?,
-    handler: @escaping @Sendable (LocalRequest) -> LocalResponse
+    failed: @escaping @Sendable (String) -> Void, handler: @escaping @Sendable (LocalRequest) -> LocalResponse
   ) {
     self.name = name
     self.limits = limits
     self.security = security
+    self.failed = failed
     self.handler = handler
-  }
-}
-
-/// Carries what happened at the start from the new thread to the one that waits for it.
-private final class LocalServerStart: Sendable {
-  private let outcome = Mutex<SystemError?>(nil)
-  private let finished = DispatchSemaphore(value: 0)
-
-  func finish(_ error: SystemError?) {
-    outcome.withLock { $0 = error }
-    finished.signal()
-  }
-
-  func wait() -> SystemError? {
-    finished.wait()
-    return outcome.withLock { $0 }
   }
 }

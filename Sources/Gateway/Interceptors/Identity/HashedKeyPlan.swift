@@ -1,5 +1,6 @@
 import Configuration
 import Diagnostics
+import Files
 import HTTPModel
 import Tokens
 

@@ -60,6 +60,6 @@ extension TokenCheck {
       (name: claim.name, requirement: claim.values.map { .oneOf($0) } ?? .present)
     }
     self.init(
-      algorithms: configuration.algorithms.compactMap { SignatureAlgorithm(rawValue: $0.rawValue) }, rules: rules)
+      algorithms: configuration.algorithms, rules: rules)
   }
 }

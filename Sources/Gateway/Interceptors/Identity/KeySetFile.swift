@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Files
 import Tokens
 
 /// A key set in a file.

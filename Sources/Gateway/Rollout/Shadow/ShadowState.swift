@@ -96,6 +96,16 @@ final class ShadowRegistry: Sendable {
     }
   }
 
+  /// Lets go what belongs to other procedures than these.
+  func keep(only procedures: Set<String>) {
+    states.withLock { states in
+      for procedure in states.keys where !procedures.contains(procedure) { states[procedure] = nil }
+    }
+  }
+
+  /// Procedures that are known.
+  var procedures: [String] { states.withLock { Array($0.keys) } }
+
   /// Nil for a route that was never shadowed.
   func known(_ procedure: String) -> ShadowState? { states.withLock { $0[procedure] } }
 }

@@ -48,7 +48,8 @@ final class StageKeeper: Sendable {
     flush()
     guard let path else { return file.withLock { $0 = nil } }
     let file = StateFile(path: path) { [weak self] in
-      StateFileContent(self?.documents ?? [])
+      // Without a keeper nothing is known, which is not the same as that nothing was set.
+      (self?.documents).map { StateFileContent($0) }
     } failed: { [log, errors] operation, message in
       errors.child([operation.rawValue]).add(1, shard: 0)
       log.write(.error, message)

@@ -18,23 +18,14 @@ final class StageSharing: Sendable {
     presence: RedisPresence, metrics: GatewayMetrics
   ) throws(SystemError) -> StageSharing {
     let mailbox = try Mailbox()
-    mailbox.post { loop in
+    let thread = try LoopThread.running(name: "stages", mailbox: mailbox) { loop in
       let sync = StageSync(
         endpoint: endpoint, keeper: keeper, writer: writer, lead: lead, loop: loop, log: log, presence: presence,
         metrics: metrics)
       loop.resident = sync
       sync.start()
-    }
-    let thread = try LoopThread.start(name: "stages") {
-      do throws(SystemError) {
-        let loop = try EventLoop(name: "stages", mailbox: mailbox)
-        loop.run()
-        (loop.resident as? StageSync)?.close()
-        // They hold each other.
-        loop.resident = nil
-      } catch {
-        log.write(.error, "stages are not shared: \(error)")
-      }
+    } end: { loop in
+      (loop.resident as? StageSync)?.close()
     }
     let sharing = StageSharing(mailbox: mailbox, thread: thread, lead: lead)
     keeper.share { [weak sharing] document in sharing?.tell(document) }

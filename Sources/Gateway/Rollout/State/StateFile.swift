@@ -1,6 +1,6 @@
-import Bytes
 import Dispatch
 import EventLoops
+import Files
 import Glibc
 import Migration
 import Synchronization
@@ -27,14 +27,14 @@ final class StateFile: Sendable {
   let path: String
   private let queue = DispatchQueue(label: "state", qos: .utility)
   private let state = Mutex(State())
-  private let content: @Sendable () -> StateFileContent
+  private let content: @Sendable () -> StateFileContent?
   private let failed: @Sendable (Operation, String) -> Void
 
   /// - Parameters:
-  ///   - content: what is to be written; asked when it is.
+  ///   - content: what is to be written; asked when it is. Nil: nobody knows any more, and the file stays as it is.
   ///   - failed: told what went wrong, once for each series of failures.
   init(
-    path: String, content: @escaping @Sendable () -> StateFileContent,
+    path: String, content: @escaping @Sendable () -> StateFileContent?,
     failed: @escaping @Sendable (Operation, String) -> Void
   ) {
     self.path = path
@@ -66,19 +66,12 @@ final class StateFile: Sendable {
 
   private func readAll() throws(StateFault) -> [UInt8]? {
     if isOccupied { throw StateFault("it is not a regular file") }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw StateFault(SystemError(call: "open", code: errno).description)
+    do throws(FileFault) {
+      return try WholeFile(path, limit: StateFileContent.maximumBytes, .regular).bytes
+    } catch {
+      if error.kind == .unreadable(ENOENT) { return nil }
+      throw StateFault(error.reason)
     }
-    defer { close(descriptor) }
-    var buffer = ByteBuffer()
-    while buffer.count <= StateFileContent.maximumBytes {
-      let count = buffer.appendWithUnsafeRoom(65_536) { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count == 0 { return buffer.bytes }
-      if count < 0, errno != EINTR { throw StateFault(SystemError(call: "read", code: errno).description) }
-    }
-    throw StateFault("it is larger than \(StateFileContent.maximumBytes) bytes")
   }
 
   // MARK: Writing
@@ -92,11 +85,11 @@ final class StateFile: Sendable {
       return !state.isScheduled
     }
     guard isFirst else { return }
-    queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.writeNow() }
+    queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.writeIfScheduled() }
   }
 
   /// Writes what is to be written, on the caller's thread; for the end of the process.
-  func flush() { queue.sync { if state.withLock({ $0.isScheduled }) { writeNow() } } }
+  func flush() { queue.sync { writeIfScheduled() } }
 
   /// Finds out whether a change could be written, before there is one: a folder that is missing or read-only should not
   /// come to light when a guard has just taken a route back. Nothing is left behind.
@@ -125,10 +118,15 @@ final class StateFile: Sendable {
     unlink(beside)
   }
 
-  private func writeNow() {
-    state.withLock { $0.isScheduled = false }
+  /// Not when somebody has flushed in the meantime: whoever knows the content may be gone by then.
+  private func writeIfScheduled() {
+    let isScheduled = state.withLock { state in
+      defer { state.isScheduled = false }
+      return state.isScheduled
+    }
+    guard isScheduled, let content = content() else { return }
     do throws(SystemError) {
-      try replace(with: content().bytes(writtenAt: WallClock.now().text))
+      try replace(with: content.bytes(writtenAt: WallClock.now().text))
       state.withLock { $0.isFailing = false }
     } catch {
       let isNew = state.withLock { state in

@@ -42,8 +42,15 @@ struct PlacedRule {
 
   private var place: String { "\(position.file):\(position.line):\(position.column)" }
 
-  func fault(_ error: BindingError, of procedure: String) -> Diagnostic {
+  /// - Parameter isSecret: whether a part of the rule is; then neither it nor what is wrong with it is shown.
+  func fault(_ error: BindingError, of procedure: String, isSecret: Bool) -> Diagnostic {
     let column = error.column.map { " at column \($0)" } ?? ""
+    if isSecret {
+      return Diagnostic(
+        at: position(of: error),
+        "\(procedure): the rule is wrong\(column), and a part of it comes from outside the file",
+        cure: "write it into the file")
+    }
     let origin = file.map { " (google.api.http in \($0))" } ?? ""
     return Diagnostic(
       at: position(of: error), "\(procedure): the rule \(name)\(origin) is wrong\(column): \(error.message)")

@@ -59,9 +59,12 @@ struct RuleSources {
   private static func unknown(_ pattern: Reference, _ schema: Schema) -> Diagnostic {
     let methods = schema.services.flatMap { service in service.methods.map { "\(service.fullName).\($0.name)" } }
     let candidates = pattern.name.hasSuffix("*") ? schema.services.map { "\($0.fullName).*" } : methods
-    let near = Nearest.match(pattern.name, in: candidates) ?? methods.first { $0.hasSuffix(".\(pattern.name)") }
+    // What is near a secret says much of it.
+    let near =
+      pattern.isSecret
+      ? nil : Nearest.match(pattern.name, in: candidates) ?? methods.first { $0.hasSuffix(".\(pattern.name)") }
     return Diagnostic(
-      at: pattern.position, "the selector \(quoted(pattern.name)) names no method of the schema",
+      at: pattern.position, "the selector \(pattern.shown) names no method of the schema",
       cure: near.map { "did you mean \(quoted($0))?" } ?? "write `package.Service.Method`, or add its descriptors")
   }
 }

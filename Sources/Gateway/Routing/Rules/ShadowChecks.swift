@@ -48,7 +48,13 @@ enum ShadowChecks {
     _ settings: RouteSettings.Shadow, _ schema: Schema, _ messages: [Int]
   ) -> [Diagnostic] {
     ComparisonRules.faults(of: settings, in: schema, messages: messages).map { fault in
-      Diagnostic(at: fault.path.position, "`\(fault.path.name)`: \(fault.what)", cure: fault.cure)
+      // What is wrong names a part of the path.
+      if fault.path.isSecret {
+        return Diagnostic(
+          at: fault.path.position, "the path \(fault.path.shown) means nothing in the answer",
+          cure: "write names of its fields with dots between them")
+      }
+      return Diagnostic(at: fault.path.position, "\(fault.path.shown): \(fault.what)", cure: fault.cure)
     }
   }
 }

@@ -1,6 +1,7 @@
 import Configuration
 import Diagnostics
 import EventLoops
+import Files
 
 /// Makes the credentials of a configuration's upstreams.
 struct CredentialsCompiler {

@@ -37,5 +37,16 @@ final class UpstreamRegistry: Sendable {
     }
   }
 
+  /// Lets go what belongs to other upstreams than these.
+  ///
+  /// - Returns: the names of those that are gone.
+  func keep(only names: Set<String>) -> [String] {
+    states.withLock { states in
+      let gone = states.keys.filter { !names.contains($0) }
+      for name in gone { states[name] = nil }
+      return gone
+    }
+  }
+
   var all: [UpstreamState] { states.withLock { Array($0.values) } }
 }

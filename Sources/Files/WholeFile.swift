@@ -1,0 +1,124 @@
+import Glibc
+
+/// The content of one file, read at once when a configuration is read or compiled; never on the way of a request.
+///
+/// The memory is wiped at the end and whenever it moves, for the file may be a key.
+package struct WholeFile: ~Copyable {
+  /// What is read.
+  package enum Source: Sendable {
+    /// Whatever the path names, a pipe too; waits for who writes into it.
+    case any
+    /// A file and nothing else: never waits.
+    case regular
+  }
+
+  private let content: Content
+
+  /// - Parameters:
+  ///   - limit: bytes of the largest file that is taken.
+  ///   - mayBeEmpty: whether one without content is taken.
+  package init(
+    _ path: String, limit: Int, _ source: Source = .any, mayBeEmpty: Bool = true
+  ) throws(FileFault) {
+    let waits = source == .any ? 0 : O_NONBLOCK
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | waits)
+    guard descriptor >= 0 else { throw FileFault(.unreadable(errno)) }
+    defer { close(descriptor) }
+    content = try Content(of: descriptor, limit: limit, source, mayBeEmpty: mayBeEmpty)
+  }
+
+  deinit { content.wipe() }
+
+  /// Bytes of the file.
+  package var count: Int { content.count }
+
+  /// Calls the body with the content, which ends with this object.
+  package func withUnsafeBytes<R: ~Copyable, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    try body(UnsafeRawBufferPointer(rebasing: content.memory[..<content.count]))
+  }
+
+  /// A copy of the content.
+  package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+}
+
+/// Memory that is filled from a descriptor; whoever has it wipes it.
+private struct Content {
+  private(set) var memory: UnsafeMutableRawBufferPointer
+  private(set) var count = 0
+
+  /// Room for what says nothing of its size.
+  private static let piece = 64 << 10
+
+  init(of descriptor: CInt, limit: Int, _ source: WholeFile.Source, mayBeEmpty: Bool) throws(FileFault) {
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0 else { throw FileFault(.unreadable(errno)) }
+    let isRegular = facts.st_mode & S_IFMT == S_IFREG
+    if source == .regular, !isRegular { throw FileFault(.notAFile) }
+    let size = isRegular ? Int(facts.st_size) : Self.piece
+    if isRegular, size > limit { throw FileFault(.tooLarge(limit)) }
+    // One more, so that the end is seen by a read that finds room.
+    memory = .allocate(byteCount: size + 1, alignment: 1)
+    do throws(FileFault) {
+      try fill(from: descriptor, limit: limit)
+      if count == 0, !mayBeEmpty { throw FileFault(.empty) }
+    } catch {
+      wipe()
+      throw error
+    }
+  }
+
+  /// What the file holds at this moment: it may have grown or shrunk since its size was asked for.
+  private mutating func fill(from descriptor: CInt, limit: Int) throws(FileFault) {
+    while true {
+      let got = read(descriptor, memory.baseAddress.map { $0 + count }, memory.count - count)
+      let code = errno
+      if got < 0, code == EINTR { continue }
+      guard got >= 0 else { throw FileFault(.unreadable(code)) }
+      if got == 0 { return }
+      count += got
+      if count > limit { throw FileFault(.tooLarge(limit)) }
+      if count == memory.count { grow() }
+    }
+  }
+
+  private mutating func grow() {
+    let larger = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: memory.count + max(memory.count, Self.piece), alignment: 1)
+    larger.copyMemory(from: UnsafeRawBufferPointer(memory))
+    wipe()
+    memory = larger
+  }
+
+  func wipe() {
+    if let start = memory.baseAddress { explicit_bzero(start, memory.count) }
+    memory.deallocate()
+  }
+}
+
+/// Why a file cannot be had.
+package struct FileFault: Error, Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
+    /// With the errno of the call that failed.
+    case unreadable(CInt)
+    case notAFile
+    /// With the limit, in bytes.
+    case tooLarge(Int)
+    case empty
+  }
+
+  package let kind: Kind
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  /// Words to stand behind the file's name and a colon, without it.
+  package var reason: String {
+    switch kind {
+    case .unreadable(let code): String(cString: strerror(code)).lowercased()
+    case .notAFile: "it is not a file"
+    case .empty: "it is empty"
+    case .tooLarge(let limit): "it is larger than \(limit) bytes"
+    }
+  }
+}
