@@ -1,12 +1,13 @@
 /// All that a configuration file can say.
 enum Sections {
-  static let root = Section<RootKey>("the configuration")
-  static let listener = Section<ListenerKey>("a listener")
+  static let root = Section<RootKey>("the configuration", hints: interceptorHints)
+  static let listener = Section<ListenerKey>("a listener", shorthand: .address)
   static let listenerTLS = Section<ListenerTLSKey>("the TLS of a listener")
   static let certificate = Section<CertificateKey>("a certificate")
-  static let admin = Section<AdminKey>("the admin endpoint")
+  static let admin = Section<AdminKey>("the admin endpoint", shorthand: .address)
   static let probes = Section<ProbesKey>(
-    "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")])
+    "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")],
+    shorthand: .address)
   static let callers = Section<CallersKey>("the callers")
   static let schemaSource = Section<SchemaKey>("a schema source")
   static let limits = Section<LimitsKey>("the limits")

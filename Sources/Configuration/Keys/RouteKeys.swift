@@ -1,7 +1,7 @@
 extension Sections {
-  private static let routeHints: [String: KeyHint] = [
+  private static let routeHints: [String: KeyHint] = interceptorHints.merging([
     "percent": .misplaced("write it under `canary:`"), "sticky_by": .misplaced("write it under `canary:`"),
-  ]
+  ]) { $1 }
 
   static let service = Section<RouteKey>(
     "a service", keys: RouteKey.shared + [.methods, .answer],
@@ -11,7 +11,7 @@ extension Sections {
     hints: routeHints.merging(["answer": .misplaced("a service is answered as a whole: write it there")]) { $1 })
   static let json = Section<JSONKey>("the JSON settings")
   static let query = Section<QueryKey>("the query settings")
-  static let errors = Section<ErrorsKey>("the error settings")
+  static let errors = Section<ErrorsKey>("the error settings", shorthand: .format)
   static let compression = Section<CompressionKey>("the compression")
   static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>("the shadow settings")

@@ -62,7 +62,7 @@ extension RootReader {
   ///
   /// - Returns: Whether stage and sides could be read, so that it makes sense to compare them.
   private func apply(_ map: MappingReader<RouteKey>, to settings: inout RouteSettings) -> Bool {
-    var isReadable = true
+    var isReadable = !map.wasMeant(.rest) && !map.wasMeant(.rpc) && !map.wasMeant(.stage)
     if let node = map[.rest] {
       settings.rest = reference(node)
       isReadable = isReadable && settings.rest != nil
@@ -106,7 +106,7 @@ extension RootReader {
     }
     if let node = map[.shadow] { apply(shadow: node, to: &settings.shadow) }
     context.read(map[.dryRun], into: &settings.dryRun) { context.share($0) }
-    if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
+    if let node = map[.canary] { isReadable = apply(canary: node, to: &settings.canary) && isReadable }
     context.read(map[.override], into: &settings.override) { sideOverride($0) }
     if let node = map[.guard] { apply(guard: node, to: &settings.guard) }
     if let node = map[.ramp] {
