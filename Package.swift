@@ -142,7 +142,9 @@ let package = Package(
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "TransportSecurity",
         "EventLoops", "Gateway",
       ],
-      swiftSettings: rules),
+      swiftSettings: rules,
+      // Swift's runtime becomes part of the program: what each request asks of it a hundred times is then a plain call.
+      linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
 
     // Tests, in the order of what they test; what several share stands before them.
     support("Randomness", []),

@@ -7,6 +7,7 @@ import pytest
 
 from support.gateway import run, wait_until
 from support.schema import SERVICE
+from support.wire import Wire
 
 GET = f"{SERVICE}/GetBook"
 TOKEN = "s3cret-token"
@@ -49,6 +50,80 @@ def test_who_changed_what_and_why(gateway, configuration):
     # Refused changes are none.
     assert gateway.admin("PUT", f"/routes/{GET}/stage", {"stage": "rest"}).status == 401
     assert len(lines(gateway, 3)) == 2 + len(reloaded)
+
+
+MEMBERS = ["event", "procedure", "action", "from", "to", "kind", "actor", "agent", "token", "reason"]
+
+
+def test_every_line_has_the_same_members(gateway):
+    fields = [("Authorization", f"Bearer {TOKEN}")]
+    assert gateway.admin("PUT", f"/routes/{GET}/stage", {"stage": "rpc"}, fields).status == 200
+    [line] = lines(gateway, 1)
+    assert list(line) == ["time", "replica", *MEMBERS] and line["event"] == "stage_change"
+
+
+@pytest.fixture
+def without_a_path(start, configuration):
+    return lambda **top: start(configuration(admin={"address": "127.0.0.1:0", "token": TOKEN}, **top))
+
+
+@pytest.mark.parametrize("format", ["json", "text"])
+def test_without_a_path_the_log_is_the_audit_log(without_a_path, configuration, format):
+    gateway = without_a_path(log=format)
+    fields = [("Authorization", f"Bearer {TOKEN}"), ("User-Agent", 'ops "7"')]
+    change = {"stage": "canary", "percent": 2.5, "reason": 'a "try"\nevent=forged'}
+    assert gateway.admin("PUT", f"/routes/{GET}/stage", change, fields).status == 200
+    wait_until(lambda: "stage_change" in gateway.log(), what="the change in the log")
+    [line] = [line for line in gateway.log().splitlines() if "stage_change" in line]
+    expected = {
+        "event": "stage_change", "procedure": GET, "action": "moved", "from": {"stage": "rest"},
+        "to": {"stage": "canary", "percent": 2.5}, "kind": "admin", "actor": "127.0.0.1", "agent": 'ops "7"', "token": True,
+        "reason": change["reason"]}
+    if format == "json":
+        found = json.loads(line)
+        assert (found.pop("level"), found.pop("time")[-1]) == ("info", "Z")
+        assert found.pop("message").startswith(f"stage of {GET} set from rest to canary at 2.5% by 127.0.0.1")
+        assert list(found.items()) == list(expected.items())
+    else:
+        # Each value is a plain word, or JSON.
+        assert f"stage of {GET} set from rest to canary at 2.5% by 127.0.0.1 at the admin endpoint: a" in line
+        assert line.endswith(
+            f' event=stage_change procedure={GET} action=moved from={{"stage":"rest"}} to={{"stage":"canary","percent":2.5}} '
+            f'kind=admin actor=127.0.0.1 agent="ops \\"7\\"" token=true reason="a \\"try\\"\\nevent=forged"')
+    assert TOKEN not in gateway.log()
+
+
+def test_the_last_changes_are_at_the_admin_endpoint(without_a_path, configuration):
+    gateway = without_a_path()
+    fields = [("Authorization", f"Bearer {TOKEN}")]
+    assert gateway.admin("GET", "/audit").json()["changes"] == []
+    for percent in (1, 2):
+        change = {"stage": "canary", "percent": percent, "reason": f"step {percent}"}
+        assert gateway.admin("PUT", f"/routes/{GET}/stage", change, fields).status == 200
+    # The audit outlives the route.
+    gateway.write(configuration(
+        admin={"address": "127.0.0.1:0", "token": TOKEN}, services={}, schema=[], fallback="legacy"))
+    assert gateway.admin("POST", "/reload", {}, fields).status == 200
+    answer = gateway.admin("GET", "/audit").json()
+    assert (answer["total"], [one["reason"] for one in answer["changes"]]) == (2, ["step 2", "step 1"])
+    assert list(answer["changes"][0]) == ["time", "replica", *MEMBERS]
+    assert (answer["changes"][0]["from"], answer["changes"][0]["to"]) == (
+        {"stage": "canary", "percent": 1}, {"stage": "canary", "percent": 2})
+    assert gateway.admin("POST", "/audit", {}, fields).status == 405
+
+
+def test_the_last_changes_are_bounded(without_a_path):
+    gateway = without_a_path()
+    fields = [("Authorization", f"Bearer {TOKEN}"), ("Host", "%s:%d" % gateway.admin_address)]
+    with Wire(gateway.admin_address) as wire:
+        for number in range(503):
+            body = json.dumps({"stage": "canary", "percent": number % 100, "reason": str(number)}).encode()
+            answer = wire.request(
+                "PUT", f"/routes/{GET}/stage", [*fields, ("Content-Type", "application/json")], body)
+            assert answer.status == 200, answer
+    answer = gateway.admin("GET", "/audit").json()
+    assert answer["total"] == 503
+    assert [one["reason"] for one in answer["changes"]] == [str(number) for number in reversed(range(3, 503))]
 
 
 def test_it_is_opened_anew_after_a_rotation(gateway):

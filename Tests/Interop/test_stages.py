@@ -213,7 +213,9 @@ def test_a_method_overrides_its_service(start, configuration, rest, rpc):
 @pytest.mark.parametrize(
     "procedure, stage, words",
     [
-        (f"{SERVICE}/GetBoook", "rpc", "GetBook"),
+        (f"{SERVICE}/GetBoook", "rpc", f"did you mean {SERVICE}/GetBook?"),
+        ("Library/getbook", "rpc", f"did you mean {SERVICE}/GetBook?"),
+        ("other.v1.Other/Nothing", "rpc", "GET /routes lists all"),
         (f"{SERVICE}/GetBook", "canary", ""),
     ],
 )

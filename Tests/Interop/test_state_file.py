@@ -142,6 +142,25 @@ def test_a_file_that_cannot_be_written_stops_nothing(again):
     written(gateway, GET)
 
 
+def test_a_folder_that_cannot_be_written_is_told_at_the_start_and_at_reloads(again, configuration):
+    """Before there is anything to write; serving goes on, and when the folder is there all is written."""
+    def told():
+        return gateway.metric("turnout_state_errors_total", operation="write")
+
+    gateway = again(state={"file": "nowhere/turnout.state"})
+    assert told() == 1 and gateway.admin("GET", "/readyz").status == 200
+    said = "nowhere/turnout.state could not be written"
+    wait_until(lambda: gateway.log().count(said) == 1, what="the reason in the log")
+    assert gateway.admin("POST", "/reload").status == 200
+    assert told() == 2 and gateway.fetch("GET", "/v1/books/b1").status == 200
+    (gateway.folder / "nowhere").mkdir()
+    assert gateway.admin("POST", "/reload").status == 200
+    assert told() == 2 and not os.listdir(gateway.folder / "nowhere")
+    put(gateway, {"stage": "rpc"})
+    wait_until(lambda: os.listdir(gateway.folder / "nowhere") == ["turnout.state"], what="the file")
+    assert told() == 2
+
+
 def test_a_full_disk(again, tmp_path):
     target = "/dev/full"
     if not os.path.exists(target):

@@ -13,6 +13,7 @@ import Testing
     var isReady: Bool { true }
     func metrics() -> [UInt8] { [] }
     func upstreams() -> [UInt8] { [] }
+    func audit() -> [UInt8] { [] }
     func routes() -> [UInt8] { [] }
     func reload() -> ReloadOutcome { .ok(warnings: []) }
 
@@ -86,7 +87,10 @@ import Testing
     let arguments = ["stage", "a.S/Get", "rpc", "--admin", "http://\(server.address.text)"]
     let without = Captured()
     #expect(without.run(arguments) == 1)
-    #expect(without.error.contains("(status 401)"))
+    #expect(without.error.hasSuffix("wants its token: set TURNOUT_ADMIN_TOKEN to it (status 401)\n"))
+    let other = Captured()
+    #expect(other.run(arguments, environment: ["TURNOUT_ADMIN_TOKEN": "other"]) == 1)
+    #expect(other.error.hasSuffix("does not take the token of TURNOUT_ADMIN_TOKEN (status 401)\n"))
     for wrong in ["other", "s3cret\r\nX: y"] {
       let captured = Captured()
       #expect(captured.run(arguments, environment: ["TURNOUT_ADMIN_TOKEN": wrong]) == 1)
@@ -119,7 +123,9 @@ import Testing
     }
     let captured = Captured()
     #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(address)"]) == 1)
-    #expect(captured.error == "turnout: no answer from the admin endpoint http://\(address): Connection refused\n")
+    #expect(
+      captured.error == "turnout: no answer from the admin endpoint http://\(address): Connection refused; "
+        + "is it running? --admin names another\n")
   }
 
   @Test func someoneElseIsThere() throws {
@@ -127,6 +133,8 @@ import Testing
     let server = try LocalServer(address: any, name: "other") { _ in .text("<html>", status: 502) }
     let captured = Captured()
     #expect(captured.run(["stage", "a.S/Get", "rpc", "--admin", "http://\(server.address.text)"]) == 1)
-    #expect(captured.error == "turnout: the admin endpoint answered 502\n")
+    #expect(
+      captured.error == "turnout: http://\(server.address.text) answered 502, and not as Turnout's admin endpoint "
+        + "does; --admin names another\n")
   }
 }

@@ -24,6 +24,7 @@ package struct AdminHandler: Sendable {
     case metrics
     case routes
     case upstreams
+    case audit
     case route(procedure: String)
     case samples(procedure: String)
     case stage(procedure: String)
@@ -32,7 +33,7 @@ package struct AdminHandler: Sendable {
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .page, .health, .readiness, .metrics, .routes, .route, .samples, .upstreams: [.get, .head]
+      case .page, .health, .readiness, .metrics, .routes, .route, .samples, .upstreams, .audit: [.get, .head]
       case .stage: [.put, .delete]
       case .hold: [.put]
       case .reload: [.post]
@@ -72,6 +73,7 @@ package struct AdminHandler: Sendable {
     case "/": return .page
     case "/routes": return .routes
     case "/upstreams": return .upstreams
+    case "/audit": return .audit
     case "/reload": return .reload
     default: return Self.resource(ofRouteAt: path)
     }
@@ -109,7 +111,7 @@ package struct AdminHandler: Sendable {
     switch resource {
     // The page shows nothing by itself.
     case .page, .health, .readiness: return nil
-    case .metrics, .routes, .route, .samples, .upstreams: return rules.refusalOfRead(request)
+    case .metrics, .routes, .route, .samples, .upstreams, .audit: return rules.refusalOfRead(request)
     case .stage, .hold, .reload: return rules.refusalOfChange(request)
     }
   }
@@ -124,6 +126,7 @@ package struct AdminHandler: Sendable {
         status: 200, fields: [("content-type", "text/plain; version=0.0.4; charset=utf-8")], body: control.metrics())
     case .routes: return .json(control.routes())
     case .upstreams: return .json(control.upstreams())
+    case .audit: return .json(control.audit())
     case .route(let procedure): return answer(control.route(procedure))
     case .samples(let procedure): return answer(control.samples(procedure))
     case .stage(let procedure): return changeStage(of: procedure, request)

@@ -10,6 +10,8 @@ package protocol ControlPlane: AnyObject, Sendable {
   func routes() -> [UInt8]
   /// The upstreams and how their endpoints do, as JSON.
   func upstreams() -> [UInt8]
+  /// The last changes of stages, of all routes, newest first, as JSON.
+  func audit() -> [UInt8]
   /// One route as it stands in ``routes()``.
   ///
   /// - Parameter procedure: `pkg.Service/Method`, without a leading slash. So for those below.

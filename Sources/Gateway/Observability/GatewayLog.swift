@@ -1,6 +1,7 @@
 import Bytes
 import Configuration
 import EventLoops
+import JSONValues
 import RPC
 
 /// The process's own log, on stderr: one line an event, as text or JSON, written off the loops.
@@ -20,7 +21,9 @@ final class GatewayLog: Sendable {
   }
 
   /// Writes one event. Control bytes are escaped, so a message is always one line.
-  func write(_ level: Level, _ message: String) {
+  ///
+  /// - Parameter members: what machines read of it: members beside the message in JSON, `name=value` behind it in text.
+  func write(_ level: Level, _ message: String, _ members: [JSONValue.Member] = []) {
     var line = ByteBuffer()
     switch format {
     case .json:
@@ -30,6 +33,12 @@ final class GatewayLog: Sendable {
       line.append(text: level.rawValue)
       line.append("\",\"message\":")
       JSONText.append(message, into: &line)
+      for member in members {
+        line.append(",")
+        JSONText.append(member.name, into: &line)
+        line.append(":")
+        member.value.write(into: &line)
+      }
       line.append("}\n")
     case .text:
       WallClock.now().appendRFC3339(to: &line)
@@ -37,6 +46,7 @@ final class GatewayLog: Sendable {
       line.append(text: level.rawValue)
       line.append(": ")
       LogText.append(message, to: &line)
+      for member in members { LogText.append(member, to: &line) }
       line.append("\n")
     }
     sink.write(line.span)
@@ -59,6 +69,27 @@ enum LogText {
         line.append("}")
       default: line.append(text: String(scalar))
       }
+    }
+  }
+
+  /// ` name=value`: a value is JSON, but that words of plain characters need no quotes.
+  static func append(_ member: JSONValue.Member, to line: inout ByteBuffer) {
+    line.append(" ")
+    append(member.name, to: &line)
+    line.append("=")
+    if let word = member.value.text, !word.isEmpty, word.utf8.allSatisfy({ isPlain($0) }), word != "null" {
+      return append(word, to: &line)
+    }
+    append(String(decoding: member.value.bytes, as: UTF8.self), to: &line)
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "_"),
+      UInt8(ascii: "-"), UInt8(ascii: ":"):
+      true
+    default: false
     }
   }
 }

@@ -25,6 +25,8 @@ extension RunningGateway: ControlPlane {
 
   func upstreams() -> [UInt8] { UpstreamReport.json(snapshot.upstreams, shared.upstreams).bytes }
 
+  func audit() -> [UInt8] { trail.json(replica: replica).bytes }
+
   func samples(_ procedure: String) -> Result<[UInt8], ControlError> {
     find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
   }
@@ -65,8 +67,20 @@ extension RunningGateway: ControlPlane {
   private func find(_ procedure: String) -> Result<Route, ControlError> {
     let routes = snapshot.routes
     if let route = routes.first(where: { $0.name == procedure }) { return .success(route) }
-    let hint = Nearest.match(procedure, in: routes.map(\.name)).map { "; did you mean \($0)?" } ?? ""
-    return .failure(.notFound("there is no route \(procedure)\(hint)"))
+    return .failure(.notFound("there is no route \(procedure)\(Self.hint(procedure, routes.map(\.name)))"))
+  }
+
+  /// The name that is nearest, else those of the same method: who leaves out the package has most of it right.
+  private static func hint(_ procedure: String, _ names: [String]) -> String {
+    var near = Nearest.match(procedure, in: names).map { [$0] } ?? []
+    if near.isEmpty, let slash = procedure.lastIndex(of: "/") {
+      let method = procedure[slash...].lowercased()
+      near = Array(names.lazy.filter { $0.lowercased().hasSuffix(method) }.prefix(4))
+    }
+    guard let last = near.last else { return "; GET /routes lists all" }
+    if near.count == 4 { return "; did you mean \(near.dropLast().joined(separator: ", ")) or another of that name?" }
+    let all = near.count == 1 ? last : "\(near.dropLast().joined(separator: ", ")) or \(last)"
+    return "; did you mean \(all)?"
   }
 
   /// What a change asks for, if the route can have it.

@@ -71,7 +71,9 @@ extension RunningGateway {
       if let context = snapshot.security.admin { state.adminSecurity?.context = context }
       return state.workers
     }
-    state.withLock { $0.keeper }?.published()
+    let keeper = state.withLock { $0.keeper }
+    keeper?.published()
+    keeper?.probe()
     // Whoever is told that it is reloaded may rely on it: the next request follows the new snapshot on every loop.
     let adopting = DispatchGroup()
     for worker in workers {

@@ -29,6 +29,7 @@ final class RunningGateway: Sendable {
   let state: Mutex<State>
   /// One change at a time: a reload takes a while, and reads must not wait for it.
   let changes = DispatchQueue(label: "changes")
+  let trail = AuditTrail()
   private let ended = DispatchGroup()
 
   /// Run after those of the configuration, in every snapshot.
@@ -117,7 +118,10 @@ final class RunningGateway: Sendable {
       shared.metrics.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
     }
     publishStages(snapshot)
-    shared.stages.onChange { [log = shared.log] in log.write($0) }
+    shared.stages.onChange { [log = shared.log, trail] record in
+      log.write(record)
+      trail.append(record)
+    }
     // Before the workers: a taken port must not leave a gateway behind that serves half.
     let servers = try openServers(snapshot)
     state.withLock { $0.servers = servers }

@@ -1,7 +1,8 @@
 import Migration
 
 extension GatewayLog {
-  /// One change of a stage. What a guard did is a warning.
+  /// One change of a stage: a sentence for people, then the members that each such event has, so that the audit trail is
+  /// in the log too. What a guard did is a warning.
   func write(_ record: StageChangeRecord) {
     let origin = record.origin
     var by = "by the \(origin.kind.rawValue)"
@@ -16,6 +17,8 @@ extension GatewayLog {
       case .held: "ramp of \(record.procedure) held at \(record.to) \(by)"
       case .released: "ramp of \(record.procedure) let go on from \(record.to) \(by)"
       }
-    write(origin.kind == .guard ? .warning : .info, origin.reason.isEmpty ? what : "\(what): \(origin.reason)")
+    write(
+      origin.kind == .guard ? .warning : .info, origin.reason.isEmpty ? what : "\(what): \(origin.reason)",
+      record.members)
   }
 }

@@ -24,17 +24,25 @@ extension AdminClient {
     do {
       answer = try send(method, path, body: body)
     } catch {
-      throw ProgramError("no answer from the admin endpoint \(endpoint.text): \(error.reason)")
+      throw ProgramError(
+        "no answer from the admin endpoint \(endpoint.text): \(error.reason); is it running? --admin names another")
     }
-    guard answer.status == 200 else { throw ProgramError(Self.reason(of: answer)) }
+    guard answer.status == 200 else { throw ProgramError(reason(of: answer)) }
     return answer.body
   }
 
   /// The endpoint's own words, else the status alone: whoever answers at that port may not be Turnout.
-  private static func reason(of answer: Answer) -> String {
+  private func reason(of answer: Answer) -> String {
     guard let message = (try? JSONValue(parsing: answer.body))?["error"]?.text else {
-      return "the admin endpoint answered \(answer.status)"
+      return
+        "\(endpoint.text) answered \(answer.status), and not as Turnout's admin endpoint does; --admin names another"
     }
-    return "\(message.map { $0.isNewline ? " " : String($0) }.joined()) (status \(answer.status))"
+    if answer.status == 401 {
+      let what =
+        token == nil
+        ? "wants its token: set TURNOUT_ADMIN_TOKEN to it" : "does not take the token of TURNOUT_ADMIN_TOKEN"
+      return "the admin endpoint \(endpoint.text) \(what) (status 401)"
+    }
+    return "\(Figures.line(message)) (status \(answer.status))"
   }
 }

@@ -65,7 +65,8 @@ extension Command {
 }
 
 extension CommandName {
-  fileprivate var options: [ArgumentScanner.Option] {
+  /// All that the command takes; a test compares them with its help.
+  var options: [ArgumentScanner.Option] {
     switch self {
     case .serve, .check: [.init(name: "--config")]
     case .routes: [.init(name: "--config"), .init(name: "--json", takesValue: false)]

@@ -3,24 +3,34 @@ enum UsageText {
   static let overview = """
     turnout: a gateway between REST and Connect, gRPC and gRPC-Web, one route at a time
 
+    With a configuration:
+
       turnout serve --config FILE     run in the foreground; SIGTERM drains and exits, SIGHUP reloads
       turnout check --config FILE     validate everything and name every fault with its place and cure
-      turnout routes --config FILE    the route table (--json for machines)
+      turnout routes --config FILE [--json]
+                                      the route table
       turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
                                       what a request would become, and why; no call is made
-      turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL] [--ca FILE]
+
+    With a running gateway, of which ADMIN is [--admin URL] [--ca FILE]:
+
+      turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [ADMIN]
                                       move a route at run time
-      turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL] [--ca FILE]
+      turnout stage PROCEDURE --clear [--reason TEXT] [ADMIN]
+                                      back to the stage of the file
+      turnout hold PROCEDURE [--off] [--reason TEXT] [ADMIN]
                                       stop the ramp of a route, or let it go on
-      turnout status [--watch] [--json] [--admin URL] [--ca FILE]
+      turnout status [--watch] [--json] [ADMIN]
                                       how far the move has come, a line for each route
-      turnout report [--admin URL] [--ca FILE]
-                                      the same as Markdown, with what to do next
+      turnout report [ADMIN]          the same as Markdown, with what to do next
+
+    By themselves:
+
       turnout demo [--bug]            the gateway before two embedded demo backends
-      turnout help [COMMAND]          this text, or one command's
+      turnout help [COMMAND]          this text, or one command's with all its options
       turnout --version               the version
 
-    Exit codes: 0 done, 1 failed, 2 wrong usage.
+    Exit codes: 0 done, 1 failed, with the reason on standard error, 2 wrong usage.
 
     """
 
@@ -45,6 +55,18 @@ enum UsageText {
     return String(text(of: command).prefix { $0 != "\n" })
   }
 
+  /// Of the commands that ask a running gateway.
+  private static let admin = """
+      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
+      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
+
+    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+    """
+
+  private static let adminCodes = """
+    Exit codes: 0 done, 1 the gateway cannot be reached or refuses, 2 wrong usage.
+    """
+
   private static let serve = """
     usage: turnout serve --config FILE
 
@@ -52,13 +74,21 @@ enum UsageText {
     `drain` and exit 0. SIGHUP, a change of the file and POST /reload read the configuration anew; a faulty one
     leaves the old one serving. SIGUSR1 reopens log files. What is listened on is logged at start.
 
+      --config FILE   the configuration; config/reference.yaml has every key
+
+    Exit codes: 0 drained and ended, 1 a faulty configuration or an address that is taken, 2 wrong usage.
+
     """
 
   private static let check = """
     usage: turnout check --config FILE
 
-    Reads the configuration, its includes and its schema and compiles every route. Exits 0 when all is well, else 1
-    with every fault on stderr as file:line:column: error: what; the cure.
+    Reads the configuration, its includes and its schema and compiles every route. Nothing is opened and nobody is
+    called. Each fault is a line on standard error: file:line:column: error: what; the cure. Warnings do not fail.
+
+      --config FILE   the configuration
+
+    Exit codes: 0 all is well, 1 there are errors, 2 wrong usage.
 
     """
 
@@ -66,7 +96,12 @@ enum UsageText {
     usage: turnout routes --config FILE [--json]
 
     Prints each route with its stage, its REST bindings and the upstreams of its two sides. It reads the file; the
-    stages of a running gateway are at /routes of its admin endpoint.
+    stages of a running gateway are in `turnout status`.
+
+      --config FILE   the configuration
+      --json          for machines
+
+    Exit codes: 0 done, 1 a faulty configuration, 2 wrong usage.
 
     """
 
@@ -74,8 +109,14 @@ enum UsageText {
     usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
 
     Prints the route that this request matches, the values that are bound and from where, which side the stage of the
-    file chooses, and the request that would go upstream. No call is made. TARGET is the path, with its query. Without
-    a content-type the body is JSON. In place of a gRPC call give the Connect call of the same method.
+    file chooses, and the request that would go upstream. No call is made. TARGET is the path, with its query. In place
+    of a gRPC call give the Connect call of the same method.
+
+      --config FILE   the configuration
+      -H FIELD        a header field as 'name: value'; may be repeated
+      --data BODY     the body; without a content-type it is JSON (Default: none)
+
+    Exit codes: 0 explained, whatever would become of the request, 1 a faulty configuration, 2 wrong usage.
 
       turnout explain --config turnout.yaml GET '/v1/episodes:search?query=steam'
       turnout explain --config turnout.yaml POST /content.v1.ContentService/GetEpisode --data '{"id":"e2"}'
@@ -88,17 +129,17 @@ enum UsageText {
 
     Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow, canary or rpc. The
     next request follows it. It stays until the file says another stage than it said before, or until it is cleared;
-    and it clears what a guard did.
+    and it clears what a guard did. To stop a ramp where it is, see `turnout help hold`.
 
       --percent N     the share of stage canary, 0 to 100 with at most two decimals (Default: that of the file)
       --clear         ends what was set at run time: the file counts again
       --reason TEXT   for the history and the log
-      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
-      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
+    \(admin)
 
-    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+    \(adminCodes)
 
       turnout stage content.v1.ContentService/GetRanking canary --percent 5
+      turnout stage content.v1.ContentService/GetRanking --clear --reason 'the file has it now'
 
     """
 
@@ -109,10 +150,9 @@ enum UsageText {
 
       --off           lets the ramp go on
       --reason TEXT   for the history and the log
-      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
-      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
+    \(admin)
 
-    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+    \(adminCodes)
 
       turnout hold content.v1.ContentService/GetRanking --reason 'release freeze'
 
@@ -127,10 +167,9 @@ enum UsageText {
 
       --watch         again every two seconds, until it is ended
       --json          what the admin endpoint says at /routes, a line each time
-      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
-      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
+    \(admin)
 
-    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+    \(adminCodes)
 
     """
 
@@ -140,10 +179,9 @@ enum UsageText {
     Prints the state of the move as Markdown: how many routes have moved, a table of them, where answers differ, who
     still calls the REST face of moved routes, and what to do next with each route.
 
-      --admin URL     the admin endpoint, http or https (Default: http://127.0.0.1:9901)
-      --ca FILE       with https: the authority of its certificate (Default: those of this machine)
+    \(admin)
 
-    The token, if the endpoint wants one, is read from the environment variable TURNOUT_ADMIN_TOKEN.
+    \(adminCodes)
 
       turnout report > move.md
 
@@ -156,7 +194,9 @@ enum UsageText {
     that answer the same data. Some routes are still in stage rest, some in rpc. Prints five curl lines to try.
     Nothing stays behind: the files it writes go with it. End it with Ctrl-C.
 
-      --bug   the new service has two faults, for shadow and guard to find; POST /mend there mends them
+      --bug           the new service has two faults, for shadow and guard to find; POST /mend there mends them
+
+    Exit codes: 0 ended, 1 it could not be started, 2 wrong usage.
 
     """
 }

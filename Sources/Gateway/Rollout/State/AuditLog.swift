@@ -15,20 +15,8 @@ final class AuditLog: Sendable {
   }
 
   func write(_ record: StageChangeRecord) {
-    let origin = record.origin
-    var members: [JSONValue.Member] = [
-      .init("time", .string(WallTime(sinceEpoch: origin.at).text)), .init("replica", .string(replica)),
-      .init("procedure", .string(record.procedure)), .init("action", .string(record.action.rawValue)),
-      .init("from", StageDocument.json(record.from)), .init("to", StageDocument.json(record.to)),
-      .init("kind", .string(origin.kind.rawValue)), .init("actor", .string(origin.actor)),
-    ]
-    if let client = origin.client {
-      members.append(.init("agent", .string(client.agent)))
-      members.append(.init("token", .bool(client.showedToken)))
-    }
-    members.append(.init("reason", .string(origin.reason)))
     var line = ByteBuffer()
-    JSONValue.object(members).write(into: &line)
+    JSONValue.object(record.place(replica) + record.members).write(into: &line)
     line.append("\n")
     sink.write(line.span)
   }

@@ -50,11 +50,15 @@ final class StageKeeper: Sendable {
       log.write(.error, message)
     }
     let content = file.read()
+    file.probe()
     self.file.withLock { $0 = file }
     for document in content?.documents ?? [] where ledger.withLock({ $0.merge(document) }) {
       apply(document, from: .file)
     }
   }
+
+  /// Tells if what will be set could not be written; for a reload, after which somebody looks.
+  func probe() { file.withLock { $0 }?.probe() }
 
   /// Writes what is not written yet; for the end of the process.
   func flush() { file.withLock { $0 }?.flush() }

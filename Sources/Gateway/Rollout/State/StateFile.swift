@@ -98,6 +98,33 @@ final class StateFile: Sendable {
   /// Writes what is to be written, on the caller's thread; for the end of the process.
   func flush() { queue.sync { if state.withLock({ $0.isScheduled }) { writeNow() } } }
 
+  /// Finds out whether a change could be written, before there is one: a folder that is missing or read-only should not
+  /// come to light when a guard has just taken a route back. Nothing is left behind.
+  func probe() {
+    queue.sync {
+      do throws(SystemError) {
+        try tryToWrite()
+        state.withLock { $0.isFailing = false }
+      } catch {
+        // Each time: somebody has just started it, or reloaded, and looks.
+        state.withLock { $0.isFailing = true }
+        failed(
+          .write,
+          "the state file \(path) could not be written, and what is set at run time would not outlive a restart: \(error)"
+        )
+      }
+    }
+  }
+
+  private func tryToWrite() throws(SystemError) {
+    if isOccupied { throw SystemError(call: "rename", code: EEXIST) }
+    let beside = path + ".new"
+    let descriptor = open(beside, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw SystemError(call: "open", code: errno) }
+    close(descriptor)
+    unlink(beside)
+  }
+
   private func writeNow() {
     state.withLock { $0.isScheduled = false }
     do throws(SystemError) {
