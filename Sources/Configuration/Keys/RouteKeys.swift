@@ -12,6 +12,8 @@ extension Sections {
   static let json = Section<JSONKey>("the JSON settings")
   static let query = Section<QueryKey>("the query settings")
   static let errors = Section<ErrorsKey>("the error settings", shorthand: .format)
+  static let errorStatuses = Section<ErrorSettings.Code>("the statuses of errors")
+  static let inSuccess = Section<InSuccessKey>("what tells an error")
   static let compression = Section<CompressionKey>("the compression")
   static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>("the shadow settings")
@@ -19,13 +21,14 @@ extension Sections {
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, canary, override, limits, `guard`, ramp, retries
+  case etag, stream, canary, override, limits, `guard`, ramp, retries
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
   case dryRun = "dry_run"
   case bodyTypes = "body_types"
   case successStatus = "success_status"
+  case trailingSlash = "trailing_slash"
   /// Of a service only.
   case methods, answer
   /// Of a method only.
@@ -41,12 +44,12 @@ enum JSONKey: String, SectionKey {
   case int64, enums
   case enumPrefix = "enum_prefix"
   case enumCase = "enum_case"
-  case unset, timestamps
+  case unset, timestamps, reading
   case unknownFields = "unknown_fields"
 }
 
 enum QueryKey: String, SectionKey {
-  case unknown, ignore
+  case unknown, ignore, lists
 }
 
 enum CompressionKey: String, SectionKey {
@@ -60,7 +63,14 @@ enum RouteLimitsKey: String, SectionKey {
 }
 
 enum ErrorsKey: String, SectionKey {
-  case format
+  case format, body, statuses
+  case inSuccess = "in_success"
+}
+
+extension ErrorSettings.Code: SectionKey {}
+
+enum InSuccessKey: String, SectionKey {
+  case member, equals, not, code
 }
 
 enum ShadowKey: String, SectionKey {

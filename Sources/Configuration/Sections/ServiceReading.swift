@@ -88,6 +88,11 @@ extension RootReader {
     context.read(map[.stripPrefix], into: &settings.stripPrefix) { context.boolean($0) }
     context.read(map[.envelope], into: &settings.envelope) { context.name($0, "a member's name")?.value }
     context.read(map[.timeout], into: &settings.timeout) { context.duration($0, zeroAllowed: true) }
+    context.read(map[.etag], into: &settings.makesEntityTags) { context.boolean($0) }
+    context.read(map[.trailingSlash], into: &settings.acceptsTrailingSlash) { node in
+      let word: TrailingSlash? = context.word(node, "a treatment of a slash at the end")
+      return word.map { $0 == .accept }
+    }
     context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
     if let node = map[.compression] { apply(compression: node, to: &settings.compression) }
     context.read(map[.retries], into: &settings.retries) { retries($0) }
@@ -95,9 +100,7 @@ extension RootReader {
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }
     context.read(map[.bodyTypes], into: &settings.bodyTypes) { bodyTypes($0) }
-    if let node = map[.errors], let errors = MappingReader(node, Sections.errors, context) {
-      context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
-    }
+    if let node = map[.errors] { apply(errors: node, to: &settings.errors) }
     context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
     context.read(map[.rateLimitCost], into: &settings.rateLimitCost) { context.integer($0, 0...1_000_000) }
     if let node = map[.limits], let limits = MappingReader(node, Sections.routeLimits, context) {
@@ -140,7 +143,12 @@ extension RootReader {
     context.read(map[.enumCase], into: &json.enumCase) { context.word($0, "a case of enum names") }
     context.read(map[.unset], into: &json.unset) { context.word($0, "a form of unset fields") }
     context.read(map[.timestamps], into: &json.timestamps) { context.word($0, "a form of timestamps") }
+    context.read(map[.reading], into: &json.reading) { context.word($0, "a way of reading") }
     context.read(map[.unknownFields], into: &json.unknownFields) { context.word($0, "a treatment of unknown fields") }
+  }
+
+  private enum TrailingSlash: String, CaseIterable {
+    case reject, accept
   }
 
   private enum UnknownQuery: String, CaseIterable {
@@ -156,6 +164,7 @@ extension RootReader {
     context.read(map[.ignore], into: &query.ignore) { node in
       context.texts(node, "names", each: "a parameter's name")?.map(\.value)
     }
+    context.read(map[.lists], into: &query.lists) { context.word($0, "a spelling of lists") }
   }
 }
 
