@@ -15,6 +15,7 @@ final class GatewayMetrics: Sendable {
   let shadowDifferences: CounterFamily
   let dryRuns: CounterFamily
   let decisions: CounterFamily
+  let overridesRefused: CounterFamily
   let rollbacks: CounterFamily
   let stages: GaugeFamily
   let shares: GaugeFamily
@@ -81,6 +82,9 @@ final class GatewayMetrics: Sendable {
       "turnout_stage_decisions_total",
       help: "Ended calls whose side was chosen one by one, by side and by what chose it: share, rule or override.",
       labels: ["service", "method", "side", "reason"])
+    overridesRefused = registry.counter(
+      "turnout_override_refused_total", help: "Testers' headers that chose no side, by why.",
+      labels: ["service", "method", "reason"])
     rollbacks = registry.counter(
       "turnout_rollbacks_total", help: "Routes that a guard took back, by the limit that was exceeded.",
       labels: ["service", "method", "reason"])

@@ -81,11 +81,14 @@ extension StageDecision {
   private static func choose(for call: Call, _ route: Route) -> StageDecision {
     let content = route.presentContent
     let stage = content.setting.stage
-    if let override = route.override,
-      let side = override.take(from: call.head.fields, address: call.addressBits),
-      route.upstream(of: Side(side)) != nil
-    {
-      return StageDecision(stage, side, .override)
+    if let override = route.override {
+      switch override.take(from: call.head.fields, address: call.addressBits) {
+      case .absent: break
+      case .side(let side):
+        if route.upstream(of: Side(side)) != nil { return StageDecision(stage, side, .override) }
+        call.worker.overrideRefused(call, route, .side)
+      case .refused(let reason): call.worker.overrideRefused(call, route, reason)
+      }
     }
     guard stage == .canary else { return StageDecision(stage) }
     return canary(call, route.canary, content)
