@@ -1,9 +1,11 @@
 """What old APIs and old apps do besides the rules: loose JSON, lists in queries, a slash at the end, methods in lower case."""
 
 import json
+import re
 
 import pytest
 
+from support.gateway import ROOT
 from support.rest_service import Reply, book
 from support.schema import SERVICE
 
@@ -194,3 +196,21 @@ def test_check_tells_of_methods_that_nobody_can_call(start, configuration):
     assert (answer.status, answer.json()["code"]) == (501, "unimplemented")
     gateway = start(configuration(stage="rpc", methods={"CountBooks": {}}))
     assert "has no HTTP rule" not in gateway.log()
+
+
+def test_the_page_about_old_habits_says_what_is():
+    """Its keys are keys, and the words that it quotes are said."""
+    page = (ROOT / "Sources/Gateway/Gateway.docc/MovingAnAPI.md").read_text()
+    keys = set(re.findall(r"^ *#? ?([a-z_]+):", (ROOT / "config/reference.yaml").read_text(), re.MULTILINE))
+    keys |= set(re.findall(r"[{,] ([a-z_]+):", (ROOT / "config/reference.yaml").read_text()))
+    sources = " ".join("".join(file.read_text() for file in (ROOT / "Sources").rglob("*.swift")).split())
+    rows = [row.strip("| ").split(" | ") for row in page.splitlines() if row.startswith("| ")][2:]
+    assert len(rows) >= 15
+    for says, _, cure in rows:
+        for key in re.findall(r"([a-z_]+):", cure):
+            assert key in keys, (says, key)
+    said = [quote for says, _, _ in rows for quote in re.findall(r"`([^`]+)`", says)]
+    for words in ("unknown query parameter", "a number expected", "a string", "an array", "no route for this spelling",
+                  "this route reads", "a timestamp such as", "a field of the message expected; this name is unknown"):
+        assert any(words in quote for quote in said), words
+        assert words in sources, words

@@ -1,4 +1,5 @@
 import Testing
+import TranslationTestSupport
 
 @testable import ProtoJSON
 

@@ -1,4 +1,5 @@
 import Bytes
+import Configuration
 import HTTPModel
 import REST
 import RPC

@@ -15,8 +15,9 @@ extension MessageDecoder {
 
   /// Reads an array of numbers as one packed value.
   mutating func packed(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
-    guard cursor.byte == UInt8(ascii: "[") else { return try loneElement(field, into: &output) }
-    guard try cursor.open(UInt8(ascii: "[")) else { return }
+    let isArray = cursor.byte == UInt8(ascii: "[")
+    guard isArray || profile.isLenient else { throw cursor.mismatch("an array") }
+    if isArray { guard try cursor.open(UInt8(ascii: "[")) else { return } }
     let before = output.count
     output.append(encodedTag: field.packedTag, length: field.packedTagLength)
     let start = output.beginLengthDelimited()
@@ -24,7 +25,7 @@ extension MessageDecoder {
       if try skipsNull(field.kind) { continue }
       if profile.isLenient, try loose(field, into: &output) != nil { continue }
       _ = try scalar(field.kind, Int(field.sub), into: &output)
-    } while try cursor.next(UInt8(ascii: "["))
+    } while try isArray && cursor.next(UInt8(ascii: "["))
     if output.count == start { output.truncate(to: before) } else { output.endLengthDelimited(start) }
   }
 

@@ -1,6 +1,6 @@
 import Bytes
-package import ProtoJSON
-package import RPC
+import ProtoJSON
+import RPC
 
 /// The body of an error in the shape of an old API: JSON with places to fill in.
 package struct ErrorTemplate: Sendable, Hashable {

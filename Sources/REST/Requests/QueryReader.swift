@@ -86,13 +86,17 @@ extension RESTBinding {
       if isList, lists == .commas {
         // Only commas that are written as such part elements: an escaped one is data.
         while let comma = Self.comma(in: text) {
-          try add(text.extracting(0..<comma), of: name, parent, index, place.source(spelt), &value, into: &tree)
+          guard place == .query || tree.leaves.count < Self.maximumFormParameters else {
+            throw RPCError.badRequest(field: "", "a form has at most \(Self.maximumFormParameters) parameters")
+          }
+          let element = text.extracting(0..<comma)
+          if try add(element, of: name, parent, index, place.source(spelt), &value, into: &tree) { tree.reopenPath() }
           text = text.extracting(comma &+ 1..<text.count)
         }
         // Nothing at all is an empty list.
         if text.isEmpty { return }
       }
-      try add(text, of: name, parent, index, place.source(spelt), &value, into: &tree)
+      _ = try add(text, of: name, parent, index, place.source(spelt), &value, into: &tree)
     case .unknown:
       if ignoresUnknownQuery || ignores(name.span) { return }
       let reason =
@@ -105,12 +109,12 @@ extension RESTBinding {
     }
   }
 
-  /// Adds one value, still escaped.
+  /// Adds one value, still escaped; false for one that says nothing.
   private func add(
     _ text: Span<UInt8>, of name: borrowing ByteBuffer, _ parent: Int, _ index: Int, _ source: MessageTree.Source,
     _ value: inout ByteBuffer, into tree: inout MessageTree
-  ) throws(RPCError) {
-    if text.isEmpty, codec.isAbsentWhenEmpty(message: parent, field: index) { return }
+  ) throws(RPCError) -> Bool {
+    if text.isEmpty, codec.isAbsentWhenEmpty(message: parent, field: index) { return false }
     value.removeAll()
     guard PercentCoding.decode(text, as: .query, into: &value) == nil else {
       throw RPCError.badRequest(field: Self.shown(name.span), "a malformed escape in the value")
@@ -122,6 +126,7 @@ extension RESTBinding {
       throw RPCError.badRequest(field: Self.shown(name.span), error.reason)
     }
     tree.add(valueFrom: start, source: source)
+    return true
   }
 
   private static func comma(in text: Span<UInt8>) -> Int? {
