@@ -17,7 +17,7 @@ extension MessageDecoder {
   mutating func packed(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
     let isArray = cursor.byte == UInt8(ascii: "[")
     guard isArray || profile.isLenient else { throw cursor.mismatch("an array") }
-    if isArray { guard try cursor.open(UInt8(ascii: "[")) else { return } }
+    if isArray, try !cursor.open(UInt8(ascii: "[")) { return }
     let before = output.count
     output.append(encodedTag: field.packedTag, length: field.packedTagLength)
     let start = output.beginLengthDelimited()
@@ -25,7 +25,8 @@ extension MessageDecoder {
       if try skipsNull(field.kind) { continue }
       if profile.isLenient, try loose(field, into: &output) != nil { continue }
       _ = try scalar(field.kind, Int(field.sub), into: &output)
-    } while try isArray && cursor.next(UInt8(ascii: "["))
+      // `&&` would lose the type of the error.
+    } while isArray ? try cursor.next(UInt8(ascii: "[")) : false
     if output.count == start { output.truncate(to: before) } else { output.endLengthDelimited(start) }
   }
 
