@@ -13,6 +13,8 @@ enum ReverseChecks {
     _ bindings: [RESTBinding], _ rule: SourcePosition?, _ settings: RouteSettings, _ procedure: String
   ) -> [Diagnostic] {
     guard let first = bindings.first else {
+      // A rule that is wrong was told already.
+      guard rule == nil else { return [] }
       return [
         Diagnostic(
           severity: .warning, at: settings.stagePosition,
