@@ -42,12 +42,18 @@ struct StageDecision {
   }
 
   let stage: RouteSettings.Stage
+  /// The chosen one.
   let side: Side
   let reason: Reason
   /// Whether the rpc side gets a copy.
   let shadows: Bool
+  /// Whether the chosen side failed, so that the other one answers.
+  var hasFallenBack = false
   /// The hash of the caller's key, where a guard bounds what one caller weighs.
   var key: UInt64?
+
+  /// Who answers the caller.
+  var answering: Side { hasFallenBack ? side.other : side }
 
   /// A side that was chosen for this call.
   init(_ stage: RouteSettings.Stage, _ side: RouteSettings.Side, _ reason: Reason) {
