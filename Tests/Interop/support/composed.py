@@ -1,7 +1,8 @@
 """The services of deploy/compose.yaml as processes of this machine, in namespaces of their own.
 
-Run as a program below `unshare --map-root-user --mount --net --fork --kill-child`: it sees the files where the containers
-would have them, finds the services by their names, and has all ports to itself. It prints what it found as JSON.
+Run as a program below `unshare` with namespaces for mounts, the network and processes: it sees the files where the
+containers would have them, finds the services by their names, has all ports to itself, and all that it starts ends with it.
+It prints what it found as JSON.
 """
 
 import json
