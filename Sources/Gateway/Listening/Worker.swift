@@ -47,16 +47,18 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
+  var latestAgent = LatestAgent()
   var requestIDs = RequestIDSource()
   var traceIDs = TraceIDSource()
   var traceExporters: [TraceExporter] = []
   /// For values that are put together; nobody keeps it.
   var scratch = ByteBuffer()
   let http2 = HTTP2Workspace()
+  // Unchecked, as all of this file that says so (decision 52): pools call nobody.
   /// For bodies that fill every buffer they get; see ``lendBulkBuffer(to:)``.
-  var bulkBuffers = BufferPool(bufferCapacity: Worker.bulkCapacity, limit: 2)
+  @exclusivity(unchecked) var bulkBuffers = BufferPool(bufferCapacity: Worker.bulkCapacity, limit: 2)
   var bulkLent = 0
-  var spareIncoming: [IncomingRequest] = []
+  @exclusivity(unchecked) var spareIncoming: [IncomingRequest] = []
   var sparePipes: [SplicePipe] = []
   var pipesLent = 0
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
