@@ -107,6 +107,28 @@ import Testing
     #expect(service.settings.shadow.sample == 1_250)
   }
 
+  @Test func aMethodLaysItsFallbackOverItsServices() throws {
+    let got = try load(
+      Self.base + """
+        services:
+          a.v1.Alpha:
+            rest: legacy
+            rpc: content
+            fallback: { max_body: 1KiB }
+            methods:
+              Same: {}
+              Off: { fallback: false }
+              Unsafe: { fallback: { unsafe: true } }
+        """)
+    let service = try #require(got.services.first)
+    #expect(service.settings.fallback.isOn && !service.settings.fallback.unsafe)
+    let found = service.methods.map(\.settings.fallback)
+    #expect(found.map(\.isOn) == [true, false, true] && found.map(\.unsafe) == [false, false, true])
+    #expect(found.allSatisfy { $0.maxBody == 1024 })
+    #expect(found[0].position == service.settings.fallback.position)
+    #expect(found.map(\.position?.line) == [service.settings.fallback.position?.line, 13, 14])
+  }
+
   @Test func readsHTTPRules() throws {
     let got = try load(
       Self.base + """

@@ -61,6 +61,10 @@ import Testing
     (shadow.timeout, shadow.backPosition) = (nil, nil)
     (shadow.ignore, shadow.unordered, shadow.tolerance) = ([], [], [])
     #expect(shadow == route.shadow)
+    var fallback = service.settings.fallback
+    #expect(fallback.isOn && fallback.position != nil)
+    (fallback.isOn, fallback.position) = (false, nil)
+    #expect(fallback == route.fallback)
     #expect(service.settings.dryRun == route.dryRun)
     #expect(service.settings.rateLimitCost == route.rateLimitCost)
     let upstream = try #require(got.upstreams.first)

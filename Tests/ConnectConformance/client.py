@@ -10,12 +10,27 @@ import subprocess
 import sys
 
 import wire
-from gateway import NUMBERS, PROGRAMS, PROTOCOLS, Gateway
+from gateway import NUMBERS, PROGRAMS, PROTOCOLS, Gateway, upstream
 
 CLIENT = os.environ.get("CONFORMANCE_CLIENT")
 CODECS = {1: "proto", 2: "json"}
 # Fields of ClientCompatRequest.
-VERSION, PROTOCOL, CODEC, HOST, PORT = 2, 3, 4, 6, 7
+VERSION, PROTOCOL, CODEC, HOST, PORT, CERTIFICATE, CREDENTIALS = 2, 3, 4, 6, 7, 8, 9
+# What the gateway is told in place of the client, and what tells gateways apart.
+OURS = (VERSION, PROTOCOL, HOST, PORT, CERTIFICATE, CREDENTIALS)
+
+
+def gateway_for(request):
+    """A gateway before the server of a request."""
+    tls = None
+    if certificate := request.get(CERTIFICATE):
+        tls = {"ca": certificate}
+        if credentials := request.get(CREDENTIALS):
+            shown = {number: value for number, value, _ in wire.fields(credentials)}
+            tls |= {"certificate": shown[1], "key": shown[2]}
+    server = upstream("1.1" if request[VERSION] == 1 else "2", request[PORT], tls)
+    return Gateway(
+        server | {"protocol": PROTOCOLS[request[PROTOCOL]], "codec": CODECS[request[CODEC]]}, None, tls)
 
 
 def main():
@@ -25,22 +40,19 @@ def main():
         request = {}
         rest = b""
         for number, value, raw in wire.fields(message):
-            if number in (VERSION, PROTOCOL, CODEC, HOST, PORT):
+            if number in OURS or number == CODEC:
                 request[number] = value
-            if number not in (PROTOCOL, HOST, PORT):
+            if number not in OURS:
                 rest += raw
-        protocol = PROTOCOLS[request[PROTOCOL]]
-        key = (protocol, request[VERSION], request[CODEC], request[HOST], request[PORT])
+        key = tuple(sorted((number, value) for number, value in request.items()))
         if key not in gateways:
-            gateways[key] = Gateway({
-                "protocol": protocol, "codec": CODECS[request[CODEC]],
-                "http": "1.1" if request[VERSION] == 1 else "2",
-                "endpoints": [f"http://{request[HOST].decode()}:{request[PORT]}"],
-            })
+            gateways[key] = gateway_for(request)
         spoken = NUMBERS[CLIENT] if CLIENT else request[PROTOCOL]
+        # gRPC needs HTTP/2, whatever the server behind the gateway speaks.
+        version = 2 if PROTOCOLS[spoken] == "grpc" else request[VERSION]
         wire.write(
             client.stdin,
-            rest + wire.field(PROTOCOL, spoken) + wire.field(HOST, b"127.0.0.1")
+            rest + wire.field(VERSION, version) + wire.field(PROTOCOL, spoken) + wire.field(HOST, b"127.0.0.1")
             + wire.field(PORT, gateways[key].port))
     client.stdin.close()
     code = client.wait()

@@ -20,17 +20,26 @@ PROTOCOLS = {1: "connect", 2: "grpc", 3: "grpc-web"}
 NUMBERS = {name: number for number, name in PROTOCOLS.items()}
 
 
-class Gateway:
-    """`turnout serve` before one upstream; its files live as long as this process."""
+def upstream(version, port, is_secure):
+    """What the suite's server at a port of this machine is for a configuration."""
+    return {"http": version, "endpoints": [f"http{'s' if is_secure else ''}://127.0.0.1:{port}"]}
 
-    def __init__(self, upstream, tls=None):
+
+class Gateway:
+    """`turnout serve` before one upstream; its files live as long as this process.
+
+    `tls` and `upstream_tls` are the contents of the files that sections of these names take.
+    """
+
+    def __init__(self, upstream, tls=None, upstream_tls=None):
         self.folder = tempfile.TemporaryDirectory(prefix="turnout-conformance-")
         folder = Path(self.folder.name)
         listener = {"address": "127.0.0.1:0"}
-        if tls:
-            for name, content in tls.items():
-                (folder / f"{name}.pem").write_bytes(content)
-            listener["tls"] = {name: f"{name}.pem" for name in tls}
+        for section, prefix, files in ((listener, "", tls), (upstream, "upstream-", upstream_tls)):
+            if files:
+                for name, content in files.items():
+                    (folder / f"{prefix}{name}.pem").write_bytes(content)
+                section["tls"] = {name: f"{prefix}{name}.pem" for name in files}
         configuration = {
             "listeners": [listener],
             "workers": 1,

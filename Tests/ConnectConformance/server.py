@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import wire
-from gateway import NUMBERS, PROGRAMS, Gateway
+from gateway import NUMBERS, PROGRAMS, Gateway, upstream
 
 UPSTREAM = os.environ.get("CONFORMANCE_UPSTREAM", "connect")
 CODEC = os.environ.get("CONFORMANCE_CODEC", "proto")
@@ -21,10 +21,11 @@ def main():
     request = {number: value for number, value, _ in wire.fields(wire.read(sys.stdin.buffer))}
     server = subprocess.Popen(
         [PROGRAMS / "referenceserver"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-    # HTTP/2 without TLS, whatever the client speaks; the limit of messages is the server's.
+    # HTTP/2, whatever the client speaks, and over TLS if the client's side is; the limit of messages is the server's.
+    secure = wire.field(4, 1) + wire.field(7, request[7]) if request.get(4) else b""
     wire.write(
         server.stdin,
-        wire.field(1, NUMBERS[UPSTREAM]) + wire.field(2, 2) + wire.field(6, request.get(6, 0)))
+        wire.field(1, NUMBERS[UPSTREAM]) + wire.field(2, 2) + wire.field(6, request.get(6, 0)) + secure)
     server.stdin.close()
     answer = {number: value for number, value, _ in wire.fields(wire.read(server.stdout))}
     tls = None
@@ -34,7 +35,8 @@ def main():
         if request.get(5):
             tls["client_ca"] = request[5]
     gateway = Gateway(
-        {"protocol": UPSTREAM, "codec": CODEC, "http": "2", "endpoints": [f"http://127.0.0.1:{answer[2]}"]}, tls)
+        upstream("2", answer[2], answer.get(3)) | {"protocol": UPSTREAM, "codec": CODEC}, tls,
+        {"ca": answer[3]} if answer.get(3) else None)
 
     def stop(*_):
         gateway.stop()

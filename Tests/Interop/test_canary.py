@@ -118,6 +118,26 @@ def test_testers_choose_the_side(started, rest, rpc, stage):
     assert "s3cret" not in gateway.admin("GET", "/routes").body.decode() + gateway.log()
 
 
+def test_headers_that_choose_no_side_are_counted_and_told_now_and_then(started):
+    gateway = started({**canary("0%"), "override": {"header": "x-side", "secret": "s3cret"}})
+    with gateway.connect() as wire:
+        for number in range(40):
+            assert side(wire, [("X-Side", f"rpc; guess{number}")]) == "rest"
+        assert side(wire, [("X-Side", "rpc; s3cret"), ("X-Side", "rest; s3cret")]) == "rest"
+        assert side(wire, [("X-Side", "both; s3cret")]) == "rest"
+        assert side(wire) == "rest"
+
+    def refused(reason):
+        return gateway.metric("turnout_override_refused_total", method="GetBook", reason=reason)
+
+    assert (refused("wrong_secret"), refused("twice"), refused("no_side")) == (40, 1, 1)
+    wait_until(lambda: "the testers' header" in gateway.log(), what="a line in the log")
+    told = [line for line in gateway.log().splitlines() if "the testers' header" in line]
+    # Beyond ten seconds there may be another one.
+    assert len(told) <= 3 and "guess" not in gateway.log()
+    assert "127.0.0.1" in told[0] and PROCEDURE in told[0]
+
+
 def test_a_testers_header_goes_to_no_backend_on_routes_without_an_override_either(start, configuration, rest, rpc):
     override = {"override": {"header": "x-side", "secret": "s3cret"}}
     gateway = start(configuration(methods={"GetBook": override, "MoveBook": {"stage": "rpc"}}, fallback="legacy"))

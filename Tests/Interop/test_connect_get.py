@@ -89,3 +89,23 @@ def test_another_codec_is_posted(before, upstream):
     assert gateway.fetch("GET", f"{PATH}?connect=v1&encoding=proto&base64=1&message=CgJiMQ").status == 200
     exchange = upstream.exchanges[0]
     assert exchange[":method"] == "POST" and json.loads(exchange.body) == {"id": "b1"}
+
+
+def test_what_an_answer_varies_by_is_added_to(before, upstream):
+    """A cache that knew only of the service's own field would give compressed bytes to who reads none."""
+    def whole(exchange):
+        exchange.answer(200, [*JSON, ("vary", "Origin")], b"{}")
+
+    for codec, query in (("json", CANONICAL), ("proto", f"{PATH}?connect=v1&encoding=proto&base64=1&message=")):
+        answer = before(whole).fetch("GET", query)
+        assert answer.status == 200, codec
+        assert sorted(", ".join(answer.all("vary")).lower().split(", ")) == ["accept-encoding", "origin"], codec
+
+
+@pytest.mark.parametrize("codec", ["json", "proto"])
+@pytest.mark.parametrize("message", ["", "e30"])
+def test_an_unknown_compression_is_refused_of_any_message(before, upstream, codec, message):
+    """Also of an empty one, which nobody decompresses, and whether or not the call is translated."""
+    answer = before().fetch("GET", f"{PATH}?connect=v1&encoding={codec}&base64=1&compression=lz99&message={message}")
+    assert answer.status == 501 and answer.json()["code"] == "unimplemented" and not upstream.exchanges
+    assert "gzip, br, zstd" in answer.json()["message"] and "gzip" in answer["accept-encoding"]

@@ -95,7 +95,9 @@ UNARY_ANSWERS = {
         "grpc-web", (200, WEB, ONE + frame(0x80, b"grpc-status: 0\r\n") + ONE), "internal"),
     "web with two messages": ("grpc-web", (200, WEB, ONE + ONE + frame(0x80, b"grpc-status:0\n")), "unimplemented"),
     "web with the status in the head": ("grpc-web", (200, WEB + [("grpc-status", "7")]), "permission_denied"),
-    "Connect with another content type": ("connect", (200, [("content-type", "text/html")], b"<html>"), "internal"),
+    "Connect with another content type": ("connect", (200, [("content-type", "text/html")], b"<html>"), "unknown"),
+    "Connect without a content type": ("connect", (200, [], b"\n\1x"), "unknown"),
+    "Connect in another codec": ("connect", (200, [("content-type", "application/json")], b"{}"), "internal"),
     "Connect with an error": (
         "connect", (409, [("content-type", "application/json")], b'{"code":"aborted","message":"no"}'), "aborted"),
 }

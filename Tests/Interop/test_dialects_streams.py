@@ -132,10 +132,28 @@ def test_both_ways_over_http1_is_refused(echo, backend):
             assert wire.is_closed()
 
 
+@pytest.mark.parametrize("path, code, told", [
+    ("Say", "12", "HTTP/2"), ("Hear", "12", "HTTP/2"), ("Talk", "12", "HTTP/2"), ("Nothing", "12", "")])
 @pytest.mark.parametrize("backend", ["connect", "grpc"])
-def test_grpc_over_http1_is_refused(echo, backend):
+def test_grpc_over_http1_is_refused_in_grpc(echo, backend, path, code, told):
+    """Its status stands in the head, where clients find it without trailers (gRPC's Trailers-Only)."""
     gateway = echo("connect", backend).gateway
+    for type in ("application/grpc", "application/grpc+json"):
+        with gateway.connect() as wire:
+            answer = wire.request("POST", f"/{SERVICE}/{path}", [("Content-Type", type)], b"\0\0\0\0\0")
+            assert (answer.status, answer["content-type"], answer["grpc-status"]) == (200, type, code), answer
+            assert told in answer["grpc-message"] and answer["content-length"] == "0" and answer.body == b""
+            assert answer.all("transfer-encoding") == [] and (answer.closes or not told)
+
+
+def test_other_refusals_of_grpc_over_http1(start, configuration, rpc):
+    """Who is refused for something else first is told that, in gRPC; a head that is no HTTP/1.1 is refused in HTTP."""
+    gateway = start(configuration(interceptors=[{"api_key": {"keys": ["k"]}}]))
     with gateway.connect() as wire:
-        answer = wire.request("POST", f"/{SERVICE}/Say", [("Content-Type", "application/grpc")], b"\0\0\0\0\0")
-        assert answer.status == 505 and answer.closes
-        assert "HTTP/2" in answer.json()["message"]
+        answer = wire.request("POST", "/any.v1.Service/Method", [("Content-Type", "application/grpc")], b"")
+        assert (answer.status, answer["grpc-status"], answer["content-type"]) == (200, "16", "application/grpc")
+    with gateway.connect() as wire:
+        wire.send(b"POST /a/b HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc\r\nHost: b\r\n\r\n")
+        answer = wire.answer()
+        assert answer.status == 400 and answer.closes and answer["grpc-status"] is None
+    assert not rpc.calls

@@ -92,6 +92,27 @@ def test_a_route_in_stage_rpc_goes_back_to_rest_without_an_admin_endpoint(start,
         wait_until(lambda: wire.request("GET", "/v1/books/bad").status == 200, what="the rest side")
 
 
+@pytest.mark.parametrize("before, stage, after", [
+    ({"stage": "shadow"}, {"stage": "rpc"}, {"stage": "rest"}),
+    ({"stage": "canary", "percent": 50}, {"stage": "rpc"}, {"stage": "rest"}),
+    ({"stage": "shadow"}, {"stage": "canary", "percent": 100}, {"stage": "canary", "percent": 0}),
+    ({"stage": "canary", "percent": 50}, {"stage": "canary", "percent": 100}, {"stage": "canary", "percent": 0}),
+])
+def test_a_trip_leaves_nobody_on_the_rpc_side_whatever_was_before(started, rpc, before, stage, after):
+    gateway = started(setup())
+    fails(rpc)
+    for setting in (before, stage):
+        assert gateway.admin("PUT", f"/routes/{PROCEDURE}/stage", setting).status == 200
+    ask(gateway, ["bad"] * 25)
+    rolled_back(gateway, "error_rate")
+    now = route(gateway)
+    assert {key: now[key] for key in after} == after
+    assert now["guard"]["previous"] == stage
+    calls = len(rpc.calls)
+    assert ask(gateway, ["bad"] * 5) == [200] * 5
+    assert len(rpc.calls) == calls
+
+
 def test_too_few_requests_do_nothing(started, rpc):
     gateway = started(setup())
     fails(rpc)

@@ -6,6 +6,7 @@ import pytest
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
+from support.http2 import HTTP2Client
 from support.rest_service import Reply, book
 from support.schema import SERVICE
 from support.wire import NotWhole, request_bytes
@@ -95,6 +96,27 @@ def test_garbage(start, configuration, rest, raw):
                 assert wire.request("GET", "/nothing/at/all").status == 502
     # What changes something is sent once.
     assert len([request for request in rest.requests if request.method == "POST"]) == 6
+
+
+@pytest.mark.parametrize("version", ["1.1", "2"])
+@pytest.mark.parametrize("status", [600, 999])
+def test_numbers_that_are_no_status(start, configuration, rest, client_of, pb, status, version):
+    """They are taken for 5xx (RFC 9110 section 15), and who asked for REST from a REST service sees what that said."""
+    gateway = start(towards(configuration, rest.url))
+    rest.answers(Reply(status, JSON, b'{"message": "secret"}'))
+    path = "/v1/books/b1"
+    post = f"/{SERVICE}/GetBook", [("content-type", "application/json"), ("connect-protocol-version", "1")], b'{"id": "b1"}'
+    if version == "2":
+        with HTTP2Client(gateway.address) as client:
+            passed, translated = client.ask("GET", path), client.ask("POST", *post)
+    else:
+        passed, translated = gateway.fetch("GET", path), gateway.fetch("POST", *post)
+    assert (passed.status, passed.json()) == (status, {"message": "secret"})
+    assert (translated.status, translated.json()["code"]) == (500, "unknown"), translated
+    assert gateway.metric("turnout_requests_total", method="GetBook", face="rest", code="unknown") == 1
+    with pytest.raises(ConnectError) as raised:
+        client_of(gateway).get_book(pb.GetBookRequest(id="b1"))
+    assert raised.value.code.value == "unknown"
 
 
 CUT = {

@@ -14,7 +14,8 @@ extension Sections {
     ])
   static let override = Section<OverrideKey>("the override")
   static let `guard` = Section<GuardKey>(
-    "a guard", hints: ["ramp": .misplaced("write it beside `guard:`")])
+    "a guard",
+    hints: ["ramp": .misplaced("write it beside `guard:`"), "fallback": .misplaced("write it beside `guard:`")])
   static let ramp = Section<RampKey>("a ramp", hints: ["guard": .misplaced("write it beside `ramp:`")])
 }
 

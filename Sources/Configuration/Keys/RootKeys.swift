@@ -20,7 +20,7 @@ enum Sections {
       outlierEjection.known, retries.known, backoff.known, upstreamLimits.known, credentials.known,
       staticCredentials.known,
       fileCredentials.known, oauth2.known, service.known,
-      method.known, json.known, query.known, errors.known, shadow.known, canary.known, canaryRule.known,
+      method.known, json.known, query.known, errors.known, shadow.known, fallback.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,

@@ -15,11 +15,12 @@ extension Sections {
   static let compression = Section<CompressionKey>("the compression")
   static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>("the shadow settings")
+  static let fallback = Section<FallbackKey>("the fallback settings")
 }
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, canary, override, limits, `guard`, ramp, retries
+  case stream, canary, override, limits, `guard`, ramp, retries, fallback
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
@@ -61,6 +62,11 @@ enum RouteLimitsKey: String, SectionKey {
 
 enum ErrorsKey: String, SectionKey {
   case format
+}
+
+enum FallbackKey: String, SectionKey {
+  case unsafe
+  case maxBody = "max_body"
 }
 
 enum ShadowKey: String, SectionKey {

@@ -109,6 +109,7 @@ extension RootReader {
     if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
     context.read(map[.override], into: &settings.override) { sideOverride($0) }
     if let node = map[.guard] { apply(guard: node, to: &settings.guard) }
+    if let node = map[.fallback] { apply(fallback: node, to: &settings.fallback) }
     if let node = map[.ramp] {
       settings.rampPosition = node.position
       settings.ramp = ramp(node) ?? settings.ramp

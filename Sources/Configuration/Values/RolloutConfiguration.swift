@@ -1,3 +1,5 @@
+package import Diagnostics
+
 extension RouteSettings {
   /// One of the two backends of a route.
   package enum Side: String, Sendable, CaseIterable {
@@ -116,6 +118,19 @@ extension RouteSettings {
     package var maximumKeyShare = 10_000
 
     package init(minimumRequests: Int) { self.minimumRequests = minimumRequests }
+  }
+
+  /// `fallback:`, a second question for calls that fail.
+  package struct Fallback: Sendable, Equatable {
+    /// (Default: false).
+    package var isOn = false
+    /// Whether calls that may have side effects are asked again too (Default: false).
+    package var unsafe = false
+    /// Bytes that are kept of a request that passes, and of an answer that may turn out to be a failure (Default: 64KiB).
+    package var maxBody = 64 << 10
+    /// Of the value, where it is given.
+    package var position: SourcePosition?
+    package init() {}
   }
 
   /// `ramp:`, a canary's share that grows by itself.

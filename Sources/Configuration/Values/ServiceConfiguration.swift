@@ -175,6 +175,8 @@ package struct RouteSettings: Sendable {
   package var override: Override?
   /// Nil: nothing takes the route back.
   package var `guard`: Guard?
+  /// Whether a call that fails on its side is asked once more on the other.
+  package var fallback = Fallback()
   /// Nil: a share changes only when somebody sets it.
   package var ramp: Ramp?
   /// Of the `ramp:` key; the service's place without one.

@@ -65,6 +65,7 @@ extension Call {
       self.shadow = nil
       shadow.callEnded()
     }
+    fallback?.end()
   }
 
   /// The client left: what answers is cancelled; a shadow goes on.
@@ -88,7 +89,10 @@ extension Call {
     if state == .relaying { relay?.clientDrained() } else { attempt?.resumeReading() }
   }
 
-  func deadlinePassed() { fail(RPCError(.deadlineExceeded, "the deadline passed")) }
+  func deadlinePassed() {
+    fallback?.deadlinePassed()
+    fail(RPCError(.deadlineExceeded, "the deadline passed"))
+  }
 
   func stalled() { fail(RPCError(.deadlineExceeded, "nothing moved for longer than timeouts.stream_idle")) }
 }

@@ -77,7 +77,9 @@ extension Call: AttemptOwner {
   }
 
   func failTooLarge(_ reason: String = "over limits.message") {
-    fail(UpstreamFailure(kind: .tooLarge, reason: reason).callError)
+    let error = UpstreamFailure(kind: .tooLarge, reason: reason).callError
+    if fallsBack(after: error) { return }
+    fail(error)
   }
 
   func pipe(for attempt: Attempt) -> SplicePipe? {
@@ -108,6 +110,7 @@ extension Call: AttemptOwner {
         try answer(head, trailers)
       } catch {
         shadow?.answered(with: error)
+        if fallsBack(after: error) { return }
         fail(error)
       }
     case .relaying: relay?.replyEnded(trailers)
@@ -120,7 +123,9 @@ extension Call: AttemptOwner {
     worker.metrics.upstreamFailed(upstreamName, failure.kind, shard: worker.index)
     // An upstream that keeps the deadline by its own clock may be the first: gRPC servers end a late stream with CANCEL.
     if case .reset(.cancel) = failure.kind, isAtDeadline { return deadlinePassed() }
-    fail(failure.callError)
+    let error = failure.callError
+    if fallsBack(after: error) { return }
+    fail(error)
   }
 
   func attemptCongested(_ attempt: Attempt) {

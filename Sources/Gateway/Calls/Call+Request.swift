@@ -15,6 +15,7 @@ extension Call {
     case .passing:
       guard let attempt, checkPassingRequest() else { return buffer.consume(count) }
       shadow?.received(buffer, count)
+      fallback?.keep(buffer, count)
       attempt.send(&buffer, count)
       if attempt.isCongested { client?.pauseReceiving() }
     case .relaying: relay?.received(&buffer, count)
@@ -33,6 +34,7 @@ extension Call {
 
   func receivedEnd(_ trailers: FieldBlock) {
     if !trailers.isEmpty { plans.snapshot.identityFields?.remove(from: trailers) }
+    fallback?.hasWholeRequest = true
     switch state {
     case .passing:
       attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
@@ -40,14 +42,14 @@ extension Call {
     case .relaying: relay?.receivedEnd()
     case .asked where isUploading: attempt?.sendEnd(trailers: nil)
     case .gathering:
-      do { try ask() } catch { fail(error) }
+      do { try ask() } catch { failAsking(error) }
     case .entering, .waiting, .asked, .ended: break
     }
   }
 
   /// The request message is whole: reads it, and asks the backend.
   func ask() throws(RPCError) {
-    guard let backend, let decision, let index = route?.plan.upstream(of: decision.side) else { return }
+    guard let backend, let decision, let index = route?.plan.upstream(of: decision.answering) else { return }
     let payload = try requestPayload()
     if face.request == .connectGet, try face.agrees(with: plans.snapshot.upstreams[index], self) {
       pass(to: index)
@@ -81,8 +83,14 @@ extension Call {
 
   func pass(to upstream: Int) {
     if let limit = exceededRequestLimit { return fail(tooLarge(limit: limit)) }
+<<<<<<< HEAD
     let pool = plans.pool(upstream)
     let request = PassThrough.request(for: self, to: pool.configuration.protocol, over: pool.configuration.http)
+=======
+    fallback?.keepHead()
+    let upstreams = plans.snapshot.upstreams
+    let request = PassThrough.request(for: self, to: upstreams[upstream].protocol, over: upstreams[upstream].http)
+>>>>>>> main
     state = .passing
     if face.kind != .rest { tap = ReplyTap(face: face) }
     start(request, upstream: upstream)
@@ -107,9 +115,14 @@ extension Call {
     }
     let pool = plans.pool(upstream)
     upstreamName = pool.configuration.name
-    let attempt = Attempt(
-      pool: pool, request: request, owner: self, retries: route?.plan.retries ?? pool.retries, deadline: deadline,
-      key: pool.key(of: self))
+    let attempt: Attempt
+    if let fallback {
+      attempt = fallback.attempt(request, pool)
+    } else {
+      attempt = Attempt(
+        pool: pool, request: request, owner: self, retries: route?.plan.retries ?? pool.retries, deadline: deadline,
+        key: pool.key(of: self))
+    }
     self.attempt = attempt
     attemptStartedAt = worker.loop.now
     attempt.start()

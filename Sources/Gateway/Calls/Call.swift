@@ -93,6 +93,8 @@ final class Call {
 
   /// The copy that goes to the other side, until the call has ended.
   var shadow: Shadow?
+  /// With which the call can be asked again on the other side; nil: it is for the chosen one alone.
+  var fallback: SideFallback?
   /// Whether this is such a copy: nobody waits for its answer, and it counts nothing.
   var isCopy = false
   /// Of a copy: `limits.buffers` had no room for it, so what went wrong with it says nothing of the sides.
@@ -255,6 +257,7 @@ final class Call {
       // Before anything changes the head on its way.
       shadow = Shadow.begin(for: self, route, decision)
     }
+    if let plan = route.plan.fallback { fallback = SideFallback.begin(for: self, route.plan, plan, decision) }
     do {
       // Not out of the snapshot's list: that would be a copy of it, with all that it holds.
       let pool = plans.pool(upstream)
@@ -267,7 +270,7 @@ final class Call {
         try translate(route.plan, to: upstream, pool.configuration)
       }
     } catch {
-      fail(error)
+      failAsking(error)
     }
   }
 
@@ -281,9 +284,7 @@ final class Call {
       }
       guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
-    self.backend = backend
-    requestLimit = face.bodyLimit(requestMessageLimit)
-    replyLimit = backend.bodyLimit(replyMessageLimit)
+    answers(through: backend)
     if !route.isStreaming, try beginRawUpload(to: upstream) {
       shadow?.skip(.tooLarge)
       return
@@ -292,5 +293,12 @@ final class Call {
     if case .length(let length) = requestFraming, length > requestLimit { throw tooLarge() }
     client?.startReceiving()
     if !hasRequestBody { try ask() }
+  }
+
+  /// The side that is asked is read by this backend.
+  func answers(through backend: any Backend) {
+    self.backend = backend
+    requestLimit = face.bodyLimit(requestMessageLimit)
+    replyLimit = backend.bodyLimit(replyMessageLimit)
   }
 }

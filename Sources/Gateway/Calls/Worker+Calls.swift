@@ -50,7 +50,9 @@ extension Worker {
   /// The call of a request whose head was refused before anybody could ask for what it is: it has no route, and of the
   /// head what was read until then.
   func makeRefusedCall(client: any ClientStream, head: RequestHead) -> Call {
-    let face = RPCFaces.face(spokenBy: head) ?? RESTFace(binding: 0)
+    var face = RPCFaces.face(spokenBy: head) ?? RESTFace(binding: 0)
+    // What is no acceptable HTTP/1.1 is said by HTTP's status (RFC 9112 section 3.2), which gRPC would hide.
+    if face.kind == .grpc, head.version != .http2 { face = RESTFace(binding: 0) }
     return Call(
       worker: self, plans: plans, route: nil, face: face, client: client, head: head, options: ConnectionOptions(),
       framing: .none, captures: [], fallbackUpstream: nil, refusal: nil)

@@ -55,6 +55,12 @@ enum Explanation {
     for omission in call.omissions { report.line("note", omission) }
     if let decision = call.decision {
       report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers")
+      if let route = call.route?.plan, let plan = route.fallback,
+        let other = SideFallback.target(of: call, route, plan, decision)
+      {
+        let name = call.plans.snapshot.upstreams[other].name
+        report.line("fallback", "the \(decision.side.other.label) side (\(name)) is asked once more, if it fails")
+      }
     }
     if let sent {
       report.line("call", passes ? "passes through as it is" : translation(call.face.kind, sent.upstream))

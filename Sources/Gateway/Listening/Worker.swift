@@ -26,6 +26,7 @@ final class Worker {
   var endpoints: [EndpointIdentity: EndpointSet] = [:]
   var shadows: [ObjectIdentifier: Shadow] = [:]
   var comparison = ComparisonWorkspace()
+  var overrideRefusals = OverrideRefusals()
   var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
   /// Connections to the Redis servers that limits are kept on, by their names.

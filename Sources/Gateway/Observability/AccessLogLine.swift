@@ -27,7 +27,8 @@ enum AccessLogLine {
     }
     member("face", call.face.kind.label, to: &line)
     member("stage", call.decision?.stage.rawValue, to: &line)
-    member("side", call.decision?.side.label, to: &line)
+    member("side", call.decision?.answering.label, to: &line)
+    appendFallback(call, to: &line)
     member("upstream", call.upstreamName.isEmpty ? nil : call.upstreamName, to: &line)
     line.append(",\"status\":")
     line.append(decimal: call.status)
@@ -64,7 +65,7 @@ enum AccessLogLine {
         LogText.append(String(repairing: path.extracting(0..<min(path.count, maximumText))), to: &line)
       }
     }
-    word(call.decision.map { "\($0.stage.rawValue)/\($0.side.label)" } ?? "-", to: &line)
+    word(call.decision.map { "\($0.stage.rawValue)/\($0.answering.label)" } ?? "-", to: &line)
     word(call.upstreamName.isEmpty ? "-" : call.upstreamName, to: &line)
     word("\(call.status)", to: &line)
     word(call.outcome.map { "\($0.name)" } ?? "ok", to: &line)
@@ -79,6 +80,15 @@ enum AccessLogLine {
       JSONText.append(error.logDetail.isEmpty ? message : "\(message): \(bounded(error.logDetail))", into: &line)
     }
     line.append("\n")
+  }
+
+  /// Which side failed before, and of what.
+  private static func appendFallback(_ call: Call, to line: inout ByteBuffer) {
+    guard let decision = call.decision, decision.hasFallenBack, let failure = call.fallback?.failure else { return }
+    member("fallback_from", decision.side.label, to: &line)
+    member("fallback_code", "\(failure.code.name)", to: &line)
+    member("fallback_error", bounded(failure.message), to: &line)
+    member("fallback_detail", failure.logDetail.isEmpty ? nil : bounded(failure.logDetail), to: &line)
   }
 
   private static func appendTrace(_ call: Call, to line: inout ByteBuffer) {

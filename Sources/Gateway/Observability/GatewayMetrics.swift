@@ -15,6 +15,8 @@ final class GatewayMetrics: Sendable {
   let shadowDifferences: CounterFamily
   let dryRuns: CounterFamily
   let decisions: CounterFamily
+  let overridesRefused: CounterFamily
+  let fallbacks: CounterFamily
   let rollbacks: CounterFamily
   let stages: GaugeFamily
   let shares: GaugeFamily
@@ -81,6 +83,13 @@ final class GatewayMetrics: Sendable {
       "turnout_stage_decisions_total",
       help: "Ended calls whose side was chosen one by one, by side and by what chose it: share, rule or override.",
       labels: ["service", "method", "side", "reason"])
+    overridesRefused = registry.counter(
+      "turnout_override_refused_total", help: "Testers' headers that chose no side, by why.",
+      labels: ["service", "method", "reason"])
+    fallbacks = registry.counter(
+      "turnout_fallbacks_total",
+      help: "Calls whose chosen side failed and whose route asks the other one then, by that side and what came of it.",
+      labels: ["service", "method", "from", "outcome"])
     rollbacks = registry.counter(
       "turnout_rollbacks_total", help: "Routes that a guard took back, by the limit that was exceeded.",
       labels: ["service", "method", "reason"])

@@ -10,11 +10,12 @@ extension Worker {
   func callEnded(_ call: Call) {
     countCaller(call)
     let counters = call.route?.counters ?? call.plans.unrouted
-    let side = call.decision?.side ?? .none
+    let side = call.decision?.answering ?? .none
     let stage = call.decision?.stage
     let binding = call.face.binding
     var key = UInt64(call.outcome?.rawValue ?? 0)
     key |= UInt64(side.rawValue) << 8
+    if call.decision?.hasFallenBack == true { key |= 1 << 11 }
     key |= UInt64(call.face.kind.rawValue) << 12
     key |= (stage.map { UInt64($0.number) + 1 } ?? 0) << 16
     key |= UInt64(call.decision?.reason.rawValue ?? 0) << 20

@@ -76,9 +76,10 @@ final class RolloutWatch: Sendable {
 
   private func act(_ action: RouteWatch.Action, on route: Route) {
     switch action {
-    case .trip(let setting, let limit, let reason):
-      stages.trip(route.name, to: setting, reason: reason)
-      metrics.rollbacks.child([route.service, route.method, limit.rawValue]).add(1, shard: 0)
+    case .trip(let setting, let judged, let limit, let reason):
+      stages.trip(route.name, to: setting, judged: judged, reason: reason) {
+        metrics.rollbacks.child([route.service, route.method, limit.rawValue]).add(1, shard: 0)
+      }
     case .hold(let reason):
       stages.hold(route.name, true, StageOrigin(.guard, reason: reason, at: WallClock.now().sinceEpoch))
     case .alert(let reason):

@@ -5,7 +5,8 @@ import Migration
 struct RouteWatch {
   /// What is to be done about a route.
   enum Action {
-    case trip(StageSetting, GuardJudgement.Limit, String)
+    /// To this setting, if the state still has this revision.
+    case trip(StageSetting, judged: Int, GuardJudgement.Limit, String)
     case hold(String)
     case alert(String)
     case advance(from: StageSetting, to: StageSetting, step: Int, of: Int)
@@ -120,7 +121,7 @@ struct RouteWatch {
     if now.stage == .rest { return nil }
     switch guarding.action {
     case .rollback:
-      if let target { return .trip(target, limit, reason) }
+      if let target { return .trip(target, judged: state.revision, limit, reason) }
     case .hold where now.stage == .canary:
       return state.isHeld ? nil : .hold(reason)
     case .hold, .alert: break

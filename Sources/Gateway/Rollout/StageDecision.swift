@@ -42,12 +42,18 @@ struct StageDecision {
   }
 
   let stage: RouteSettings.Stage
+  /// The chosen one.
   let side: Side
   let reason: Reason
   /// Whether the rpc side gets a copy.
   let shadows: Bool
+  /// Whether the chosen side failed, so that the other one answers.
+  var hasFallenBack = false
   /// The hash of the caller's key, where a guard bounds what one caller weighs.
   var key: UInt64?
+
+  /// Who answers the caller.
+  var answering: Side { hasFallenBack ? side.other : side }
 
   /// A side that was chosen for this call.
   init(_ stage: RouteSettings.Stage, _ side: RouteSettings.Side, _ reason: Reason) {
@@ -81,11 +87,14 @@ extension StageDecision {
   private static func choose(for call: Call, _ route: Route) -> StageDecision {
     let content = route.presentContent
     let stage = content.setting.stage
-    if let override = route.override,
-      let side = override.take(from: call.head.fields, address: call.addressBits),
-      route.upstream(of: Side(side)) != nil
-    {
-      return StageDecision(stage, side, .override)
+    if let override = route.override {
+      switch override.take(from: call.head.fields, address: call.addressBits) {
+      case .absent: break
+      case .side(let side):
+        if route.upstream(of: Side(side)) != nil { return StageDecision(stage, side, .override) }
+        call.worker.overrideRefused(call, route, .side)
+      case .refused(let reason): call.worker.overrideRefused(call, route, reason)
+      }
     }
     guard stage == .canary else { return StageDecision(stage) }
     return canary(call, route.canary, content)

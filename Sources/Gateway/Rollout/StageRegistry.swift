@@ -53,8 +53,18 @@ final class StageRegistry: Sendable {
   }
 
   /// A guard takes a route back, until somebody sets its stage again.
-  func trip(_ procedure: String, to setting: StageSetting, reason: String) {
-    change(procedure) { $0.trip(to: setting, reason: reason, at: WallClock.now().sinceEpoch) }
+  ///
+  /// - Parameters:
+  ///   - judged: the revision of the state that the guard has looked at; when somebody came between, nothing is done.
+  ///   - count: called if it was done, before anybody can see it.
+  func trip(
+    _ procedure: String, to setting: StageSetting, judged: Int? = nil, reason: String, _ count: () -> Void = {}
+  ) {
+    change(procedure) { state in
+      let record = state.trip(to: setting, judged: judged, reason: reason, at: WallClock.now().sinceEpoch)
+      if record != nil { count() }
+      return record
+    }
   }
 
   /// A ramp goes on, unless somebody came between.

@@ -6,9 +6,15 @@ import RPC
 extension Worker {
   /// Counts a call that has ended, unless it says nothing: a tester's, or one whose caller left.
   func countFigures(_ call: Call, elapsed: UInt64) {
-    guard let decision = call.decision, decision.reason != .override, let route = call.route,
+    // What a second answer says of its side is no equal to what its own calls say; the first failure was counted.
+    guard let decision = call.decision, decision.reason != .override, !decision.hasFallenBack, let route = call.route,
       let outcome = SideFigures.Outcome(of: call, decision)
     else { return }
+    countFigures(outcome, decision, route, elapsed: elapsed)
+  }
+
+  /// Counts what the chosen side did.
+  func countFigures(_ outcome: SideFigures.Outcome, _ decision: StageDecision, _ route: RouteState, elapsed: UInt64) {
     if let key = decision.key, decision.side == .rpc, let weights = route.weights(self), !weights.admits(key) { return }
     route.figures(decision.side, self).count(outcome, nanoseconds: route.plan.isStreaming ? nil : elapsed)
   }
@@ -44,6 +50,13 @@ extension SideFigures.Outcome {
       self = .fine
       return
     }
+    self.init(code, status: call.status, call.error, of: call, on: decision.side)
+  }
+
+  /// What a call's end with a code, on one side, is for that side; nil when it says nothing of it.
+  ///
+  /// - Parameter status: as a REST caller gets it.
+  init?(_ code: Code, status: Int, _ error: RPCError?, of call: Call, on side: StageDecision.Side) {
     switch code {
     // The caller left.
     case .canceled: return nil
@@ -52,9 +65,9 @@ extension SideFigures.Outcome {
       // Before anybody was asked: its body did not come in time, or the gateway itself had no room.
       if call.wasNobodyAsked { return nil }
       self = .failure
-    case .unimplemented where decision.side == .rpc: self = .failure
-    case .invalidArgument where call.isRefusedByTranslation(decision): self = .failure
-    default: self = call.face.kind == .rest && call.status >= 500 ? .failure : .clientError
+    case .unimplemented where side == .rpc: self = .failure
+    case .invalidArgument where call.isRefusedByTranslation(error, side): self = .failure
+    default: self = call.face.kind == .rest && status >= 500 ? .failure : .clientError
     }
   }
 }
@@ -65,7 +78,7 @@ extension Call {
 
   /// Whether a REST caller, whose request the rest side would have got as it is, was refused because of one field of it:
   /// a name that the schema does not know, a value that does not fit. A body that is no JSON is the caller's fault.
-  fileprivate func isRefusedByTranslation(_ decision: StageDecision) -> Bool {
-    decision.side == .rpc && face.kind == .rest && wasNobodyAsked && error?.namesField == true
+  fileprivate func isRefusedByTranslation(_ error: RPCError?, _ side: StageDecision.Side) -> Bool {
+    side == .rpc && face.kind == .rest && wasNobodyAsked && error?.namesField == true
   }
 }

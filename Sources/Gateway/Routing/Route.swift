@@ -45,6 +45,8 @@ final class Route: Sendable {
   let interceptors: [any Interceptor]
   /// In place of the upstream's; nil: that is right.
   let retries: RetryPlan?
+  /// Whether a call that fails on one side is asked once more on the other; nil: it is not.
+  let fallback: FallbackPlan?
   /// Whether one of them answers preflights.
   let answersPreflights: Bool
 
@@ -73,6 +75,10 @@ final class Route: Sendable {
     mayCopy = settings.shadow.back || settings.dryRun > 0
     self.interceptors = interceptors
     retries = settings.retries.map { RetryPlan($0) }
+    fallback = FallbackPlan(
+      settings, isStreaming: type.isClientStreaming || type.isServerStreaming,
+      isSafe: Self.isSafe(type, boundTo: bindings.first?.httpMethod),
+      hasBothSides: restUpstream != nil && rpcUpstream != nil)
     answersPreflights = interceptors.contains { $0 is CORS }
     method = type.name
     name = "\(service)/\(type.name)"

@@ -185,6 +185,7 @@ struct SnapshotCompiler {
     let rules = sources.rules(
       for: method, of: type, configured: own?.http, fallback: own?.method.position ?? service.service.position)
     diagnostics += ShadowChecks.faults(method, type, service.settings, settings, rules.first?.rule, schema)
+    diagnostics += FallbackChecks.faults(method, type, service.settings, settings, rules.first?.rule)
     var bindings: [RESTBinding] = []
     var templates: [String] = []
     for rule in rules {
@@ -206,6 +207,8 @@ struct SnapshotCompiler {
     if settings.stage != .rpc {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
+    let rpc = settings.rpc.flatMap { upstreamIndex($0) }
+    diagnostics += StreamChecks.warnings(method, procedure, settings.rpc, rpc.map { configuration.upstreams[$0] })
     var chain = outer + build(own?.interceptors ?? [], scope: procedure, position) + more
     if settings.isPublic {
       chain = chain.compactMap { ($0 as? any AuthenticatingInterceptor).map(\.onPublicRoutes) ?? $0 }
@@ -216,7 +219,7 @@ struct SnapshotCompiler {
         index: index, service: type.fullName, type: method, settings: settings,
         stage: stages.cell(for: procedure, configured: StageSetting(settings)),
         canary: canary, restUpstream: settings.rest.flatMap { upstreamIndex($0) },
-        rpcUpstream: settings.rpc.flatMap { upstreamIndex($0) }, bindings: bindings, templates: templates,
+        rpcUpstream: rpc, bindings: bindings, templates: templates,
         codec: standard, profileCodec: profile,
         comparison: RouteComparison(
           schema, output: method.output, settings.shadow, profile: profile, codecs: tolerantCodecs),

@@ -22,7 +22,11 @@ enum CallSpans {
     span.add("turnout.request_id", text(.xRequestId, of: call))
     span.add("turnout.face", call.face.kind.label)
     span.add("turnout.stage", call.decision?.stage.rawValue)
-    span.add("turnout.side", call.decision?.side.label)
+    span.add("turnout.side", call.decision?.answering.label)
+    if let decision = call.decision, decision.hasFallenBack {
+      span.add("turnout.fallback_from", decision.side.label)
+      span.add("turnout.fallback_code", call.fallback?.failure.map { "\($0.code.name)" })
+    }
     if let outcome = call.outcome {
       let code = "\(outcome.name)"
       span.add(call.face.kind == .rest ? "turnout.code" : "rpc.response.status_code", code)
@@ -40,7 +44,7 @@ enum CallSpans {
   ) -> SpanRecord {
     var context = trace.context
     context.span = attempt.span
-    let isREST = call.decision.map { $0.side == .rest } ?? true
+    let isREST = call.decision.map { $0.answering == .rest } ?? true
     var span = SpanRecord(
       context: context, parent: trace.context.span, kind: .client,
       name: isREST
@@ -51,7 +55,7 @@ enum CallSpans {
     addRoute(call, to: &span)
     span.add("http.request.method", attempt.method)
     span.add("turnout.upstream", end.upstream)
-    span.add("turnout.side", call.decision?.side.label)
+    span.add("turnout.side", call.decision?.answering.label)
     if let status = end.status {
       span.add("http.response.status_code", status)
       if status >= 400 {

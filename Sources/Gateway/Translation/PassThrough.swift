@@ -72,8 +72,7 @@ enum PassThrough {
   /// Cleans an upstream's answer for the caller. Hop-by-hop fields were removed when it was read.
   static func prepareReply(_ head: ResponseHead, for call: Call) {
     if call.plans.snapshot.configuration.via { head.fields.append(.via, via(head.version)) }
-    guard call.face.request == .connectGet else { return }
-    if !head.fields.contains(.vary) { head.fields.append(.vary, "Accept-Encoding") }
+    if call.face.request == .connectGet { head.fields.vary(by: "Accept-Encoding") }
   }
 
   /// What a REST backend's status says of the call; nil: it went well.

@@ -147,7 +147,15 @@ final class Attempt {
     return pending.count > Watermark.high
   }
 
-  func pauseReading() { connection?.pauseReading() }
+  /// Another one hears of what comes from here on.
+  func report(to owner: any AttemptOwner) {
+    if self.owner != nil { self.owner = owner }
+  }
+
+  func pauseReading() {
+    // An answer that was held back is passed on when its exchange is over, and with it the connection.
+    if !isOver { connection?.pauseReading() }
+  }
   func resumeReading() { connection?.resumeReading() }
 
   /// Ends the attempt without a word to its owner; the connection is closed unless the exchange was over.

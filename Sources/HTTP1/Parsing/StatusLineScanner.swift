@@ -32,7 +32,8 @@ struct StatusLineScanner {
         digits &+= 1
         if digits == 3 { phase = .statusEnd }
       case .statusEnd:
-        guard status >= 100, status < 600 else { throw HTTP1Error(.invalidStatus) }
+        // Numbers from 600 on are no statuses, but come from servers, and are taken for 5xx (RFC 9110 section 15).
+        guard status >= 100 else { throw HTTP1Error(.invalidStatus) }
         head.status = status
         // Some servers leave out the blank with the reason; nothing is ambiguous about that.
         if byte == ByteScan.carriageReturn {

@@ -117,8 +117,9 @@ extension HTTP2Stream {
   }
 
   private func takeStatus(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    // Numbers from 600 on are no statuses, but come from servers, and are taken for 5xx (RFC 9110 section 15).
     guard ASCII.equal(name, ":status"), value.count == 3, let status = ASCII.decimal(value), status >= 100,
-      status < 600, status != 101
+      status != 101
     else { return fault = .malformedMessage }
     response.status = status
     response.version = .http2

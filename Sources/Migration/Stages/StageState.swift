@@ -108,8 +108,12 @@ package struct StageState: Sendable, Equatable {
   }
 
   /// A guard takes the route back; the second trip changes nothing.
-  package mutating func trip(to setting: StageSetting, reason: String, at time: Int64) -> StageChangeRecord? {
-    guard trip == nil else { return nil }
+  ///
+  /// - Parameter judged: the ``revision`` that the guard has looked at; when somebody came between, nothing is changed.
+  package mutating func trip(
+    to setting: StageSetting, judged: Int? = nil, reason: String, at time: Int64
+  ) -> StageChangeRecord? {
+    guard trip == nil, judged ?? revision == revision else { return nil }
     return change(StageOrigin(.guard, reason: reason, at: time)) { state in
       state.overlay.trip = Trip(to: setting, from: state.effective, reason: reason, at: time)
     }

@@ -58,6 +58,7 @@ extension RouteStatus {
     if let ramp = json["ramp"], ramp.members != nil { isRampHeld = ramp["held"] == .bool(true) }
     comparison = json["shadow"].flatMap { Comparison($0) }
     override = json["override"].flatMap { Override($0) }
+    fallbacks = json["fallback"].flatMap { Fallbacks($0) }
     restCallers = (json["callers"]?["rest"]?.elements ?? []).map { Caller($0) }
     restFaceCalls = json["callers"]?["calls"]?["rest"]?.number
   }
@@ -98,6 +99,16 @@ extension RouteStatus.Comparison {
           path: Figures.line(one["path"]?.text ?? ""), kind: Figures.line(one["kind"]?.text ?? ""),
           count: one["count"]?.number ?? 0)
       })
+  }
+}
+
+extension RouteStatus.Fallbacks {
+  fileprivate init?(_ json: JSONValue) {
+    guard json.members != nil else { return nil }
+    func sum(_ outcome: String) -> Double {
+      (json["rest"]?[outcome]?.number ?? 0) + (json["rpc"]?[outcome]?.number ?? 0)
+    }
+    self.init(answered: sum("answered"), failed: sum("failed"))
   }
 }
 

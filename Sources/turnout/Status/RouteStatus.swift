@@ -55,6 +55,13 @@ struct RouteStatus: Sendable, Equatable {
     var reason: String
   }
 
+  /// Calls that failed on their side and were asked again on the other, since the gateway's start.
+  struct Fallbacks: Sendable, Equatable {
+    var answered: Double
+    /// Both sides failed.
+    var failed: Double
+  }
+
   var procedure: String
   var effective: Setting
   var configured: Setting
@@ -69,6 +76,8 @@ struct RouteStatus: Sendable, Equatable {
   var isRampHeld: Bool?
   var comparison: Comparison?
   var override: Override?
+  /// Nil when no call is asked again.
+  var fallbacks: Fallbacks?
   var restCallers: [Caller]
   /// Calls to the REST face since the start; nil when it is not told.
   var restFaceCalls: Double?
@@ -77,6 +86,7 @@ struct RouteStatus: Sendable, Equatable {
     left.procedure == right.procedure && left.effective == right.effective && left.configured == right.configured
       && left.calls == right.calls && left.rest == right.rest && left.rpc == right.rpc && left.trip == right.trip
       && left.comparison == right.comparison && left.override == right.override
+      && left.fallbacks == right.fallbacks
       && left.restCallers == right.restCallers
   }
 
@@ -98,6 +108,10 @@ struct RouteStatus: Sendable, Equatable {
     default: notes.append("guarded")
     }
     if let isRampHeld { notes.append(isRampHeld ? "ramp held" : "ramping") }
+    if let fallbacks, fallbacks.answered + fallbacks.failed > 0 {
+      let failed = fallbacks.failed > 0 ? ", \(Figures.count(fallbacks.failed)) in vain" : ""
+      notes.append("\(Figures.count(fallbacks.answered + fallbacks.failed)) asked again\(failed)")
+    }
     if let override { notes.append("override" + (override.by.isEmpty ? "" : " by \(override.by)")) }
     return notes
   }

@@ -96,6 +96,22 @@ import Testing
     #expect(registry.cell(for: "b", configured: StageSetting(.rest)).setting == StageSetting(.rest))
   }
 
+  @Test func aTripOfWhatSomebodyHasSetMeanwhileIsNone() throws {
+    let registry = StageRegistry()
+    let cell = registry.cell(for: "a", configured: StageSetting(.rpc))
+    let judged = try #require(registry.state(of: "a")).revision
+    registry.set("a", to: StageSetting(.rpc), StageOrigin(.admin, at: 7))
+    var counted = 0
+    registry.trip("a", to: StageSetting(.rest), judged: judged, reason: "too bad") { counted += 1 }
+    #expect(cell.content == StageCell.Content(setting: StageSetting(.rpc)) && counted == 0)
+    registry.trip("a", to: StageSetting(.rest), judged: judged + 1, reason: "too bad") {
+      counted += 1
+      // Nobody sees a trip that is not counted yet.
+      #expect(!cell.content.isTripped)
+    }
+    #expect(cell.content == StageCell.Content(setting: StageSetting(.rest), isTripped: true) && counted == 1)
+  }
+
   @Test func everyChangeIsTold() {
     let registry = StageRegistry()
     let told = Mutex<[StageChangeRecord]>([])

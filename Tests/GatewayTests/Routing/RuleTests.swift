@@ -188,6 +188,32 @@ import Testing
       try warnings("additional_bindings {custom {kind: \"*\" path: \"/v1/any\"} body: \"*\"}", "rest") == [refused])
   }
 
+  @Test func aMethodThatStreamsBothWaysBeforeAnHTTP1UpstreamIsAWarning() throws {
+    func warnings(_ method: String, _ http: String) throws -> [String] {
+      let text = """
+        listeners: [{ address: 127.0.0.1:0 }]
+        schema: [{ protos: [depot.proto], import_paths: [.] }]
+        upstreams:
+          depot: { protocol: connect, endpoints: ["http://127.0.0.1:2"]\(http) }
+        services: { depot.v1.CrateService: { rpc: depot, stage: rpc } }
+
+        """
+      let proto = "syntax = \"proto3\"; package depot.v1; message Crate {} service CrateService { rpc \(method); }"
+      let compiled = try Compiled(text: text, proto: proto)
+      #expect(compiled.errors.isEmpty)
+      #expect(compiled.diagnostics.allSatisfy { compiled.place($0).hasPrefix("depot, stage: rpc") })
+      return compiled.diagnostics.map(\.what)
+    }
+    let both = "Turn(stream Crate) returns (stream Crate)"
+    #expect(
+      try warnings(both, "") == [
+        "depot.v1.CrateService/Turn streams both ways, which needs HTTP/2, and \"depot\" is asked over HTTP/1.1"
+      ])
+    #expect(try warnings(both, ", http: \"2\"") == [])
+    #expect(try warnings("Turn(stream Crate) returns (Crate)", "") == [])
+    #expect(try warnings("Turn(Crate) returns (stream Crate)", "") == [])
+  }
+
   @Test func theFirstBindingWithAReverseIsUsed() throws {
     let annotation = #"{get: "/v1/crates/{id}"}"#
     func reverse(_ rule: String) throws -> [Int] {

@@ -77,7 +77,7 @@ extension Refusal {
     .response(.invalidStatus, "HTTP/1.1  200 OK\r\n\r\n"),
     .response(.invalidStatus, "HTTP/1.1 2000 OK\r\n\r\n"),
     .response(.invalidStatus, "HTTP/1.1 099 OK\r\n\r\n"),
-    .response(.invalidStatus, "HTTP/1.1 600 OK\r\n\r\n"),
+    .response(.invalidStatus, "HTTP/1.1 000 OK\r\n\r\n"),
     .response(.invalidStatus, "HTTP/1.1 2x0 OK\r\n\r\n"),
     .response(.invalidReasonPhrase, "HTTP/1.1 200 O\u{0}K\r\n\r\n"),
     .response(.lineFolding, "HTTP/1.1 200 OK\r\nX: 1\r\n 2\r\n\r\n"),

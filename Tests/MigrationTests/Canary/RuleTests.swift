@@ -77,7 +77,7 @@ import Testing
 
   // MARK: Testers
 
-  private func taken(_ values: [String], secret: String? = "s3cret", low: UInt64 = 1) -> RouteSettings.Side? {
+  private func taken(_ values: [String], secret: String? = "s3cret", low: UInt64 = 1) -> SideOverride.Choice {
     var settings = RouteSettings.Override()
     settings.secret = secret
     settings.addresses = [AddressRange(high: 0, low: 0xFFFF_0A00_0000, bits: 104)]
@@ -89,22 +89,23 @@ import Testing
   }
 
   @Test func testersChooseWithTheSecretOrFromTheirAddress() {
-    #expect(taken(["rpc; s3cret"]) == .rpc && taken(["REST;s3cret"]) == .rest && taken(["rpc  ;  s3cret"]) == .rpc)
+    let (rest, rpc) = (SideOverride.Choice.side(.rest), SideOverride.Choice.side(.rpc))
+    #expect(taken(["rpc; s3cret"]) == rpc && taken(["REST;s3cret"]) == rest && taken(["rpc  ;  s3cret"]) == rpc)
     let office: UInt64 = 0xFFFF_0A01_0203
-    #expect(taken(["rpc"], low: office) == .rpc && taken(["rest; wrong"], secret: nil, low: office) == .rest)
+    #expect(taken(["rpc"], low: office) == rpc && taken(["rest; wrong"], secret: nil, low: office) == rest)
+    #expect(taken([]) == .absent)
   }
 
   @Test(arguments: [
-    ["rpc"], ["rpc;"], ["rpc; wrong!"], ["rpc; s3cre"], ["rpc; s3crets"], ["s3cret"], [""], ["; s3cret"],
+    ["rpc"], ["rpc;"], ["rpc; wrong!"], ["rpc; s3cre"], ["rpc; s3crets"], ["s3cret"], [""],
   ])
   func othersDoNot(values: [String]) {
-    #expect(taken(values) == nil)
-    #expect(taken(values, secret: nil) == nil)
+    #expect(taken(values) == .refused(.secret))
+    #expect(taken(values, secret: nil) == .refused(.secret))
   }
 
   @Test func aHeaderThatComesTwiceChoosesNothing() {
-    #expect(taken(["rpc; s3cret", "rest; s3cret"]) == nil)
-    #expect(taken(["sideways; s3cret"]) == nil)
-    #expect(taken([]) == nil)
+    #expect(taken(["rpc; s3cret", "rest; s3cret"]) == .refused(.twice))
+    #expect(taken(["sideways; s3cret"]) == .refused(.side) && taken(["; s3cret"]) == .refused(.side))
   }
 }

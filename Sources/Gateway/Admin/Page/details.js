@@ -8,6 +8,17 @@ function overrideText(route) {
     + setting({ stage: route.configured_stage, percent: route.configured_percent });
 }
 
+/** Calls that failed on one side, by what came of asking the other; null where that is not done. */
+function fallbackText(route) {
+  if (!route.fallback) return null;
+  const lines = ["rest", "rpc"].flatMap((side) => {
+    const outcomes = Object.entries(route.fallback[side] ?? {});
+    if (!outcomes.length) return [];
+    return [`after ${side} failed: ` + outcomes.map(([name, number]) => `${name.replaceAll("_", " ")} ${count(number)}`).join(", ")];
+  });
+  return lines.join("\n") || "no call yet";
+}
+
 /** A titled part of the panel that is hidden while it has nothing to say. */
 function makePart(title, ...children) {
   return h("section", { class: "part" }, h("h3", {}, title), ...children);
@@ -99,6 +110,7 @@ function makeDetails(view) {
       ["hosts", (route.hosts ?? []).join(", ")],
       ["the file says", setting({ stage: route.configured_stage, percent: route.configured_percent })],
       ["override", overrideText(route)],
+      ["asked again", fallbackText(route)],
       ["calls since start", ["rest", "rpc", "none"].map((side) => `${side} ${count(route.calls?.[side])}`).join(", ")],
     ]);
 

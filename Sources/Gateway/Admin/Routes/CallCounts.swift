@@ -8,7 +8,14 @@ struct CallCounts {
     var none: UInt64 = 0
   }
 
+  /// Calls whose chosen side failed, by what came of asking the other one.
+  struct Fallbacks {
+    var rest: [(outcome: String, count: UInt64)] = []
+    var rpc: [(outcome: String, count: UInt64)] = []
+  }
+
   private var sides: [String: Sides] = [:]
+  private var fallbacks: [String: Fallbacks] = [:]
 
   init(_ metrics: GatewayMetrics) {
     for (labels, counter) in metrics.requests.sorted where labels.count > 4 {
@@ -19,7 +26,17 @@ struct CallCounts {
       default: sides[name, default: Sides()].none += counter.value
       }
     }
+    for (labels, counter) in metrics.fallbacks.sorted where labels.count > 3 {
+      let name = "\(labels[0])/\(labels[1])"
+      if labels[2] == "rest" {
+        fallbacks[name, default: Fallbacks()].rest.append((labels[3], counter.value))
+      } else {
+        fallbacks[name, default: Fallbacks()].rpc.append((labels[3], counter.value))
+      }
+    }
   }
+
+  func fallbacks(of route: Route) -> Fallbacks { fallbacks[route.name] ?? Fallbacks() }
 
   subscript(_ route: Route) -> Sides { sides[route.name] ?? Sides() }
 }

@@ -12,8 +12,9 @@ struct RouteJSON {
 
   var value: JSONValue {
     let state = shared.stages.state(of: route.name)
+    let counts = counts ?? CallCounts(shared.metrics)
     var members = stage(state)
-    members += [.init("faces", faces), .init("backends", backends), .init("calls", calls)]
+    members += [.init("faces", faces), .init("backends", backends), .init("calls", calls(counts[route]))]
     if !route.settings.hosts.isEmpty {
       members.append(.init("hosts", .array(route.settings.hosts.map { .string($0) })))
     }
@@ -27,6 +28,7 @@ struct RouteJSON {
     members.append(.init("guard", guarding(watch, state)))
     members.append(.init("ramp", ramp(watch, state)))
     members.append(.init("sides", sides(watch)))
+    members.append(.init("fallback", fallback(counts.fallbacks(of: route))))
     return .object(members)
   }
 
@@ -45,9 +47,17 @@ struct RouteJSON {
   }
 
   /// Ended calls by answering side since the start, read from the metrics.
-  private var calls: JSONValue {
-    let counts = (counts ?? CallCounts(shared.metrics))[route]
-    return ["rest": .integer(counts.rest), "rpc": .integer(counts.rpc), "none": .integer(counts.none)]
+  private func calls(_ counts: CallCounts.Sides) -> JSONValue {
+    ["rest": .integer(counts.rest), "rpc": .integer(counts.rpc), "none": .integer(counts.none)]
+  }
+
+  /// Calls that failed on either side, by what came of asking the other one; null where that is not done.
+  private func fallback(_ counts: CallCounts.Fallbacks) -> JSONValue {
+    guard route.fallback != nil || !counts.rest.isEmpty || !counts.rpc.isEmpty else { return .null }
+    return [
+      "rest": .object(counts.rest.map { .init($0.outcome, .integer($0.count)) }),
+      "rpc": .object(counts.rpc.map { .init($0.outcome, .integer($0.count)) }),
+    ]
   }
 }
 

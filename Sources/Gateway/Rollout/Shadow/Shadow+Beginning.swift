@@ -30,7 +30,7 @@ extension Shadow {
       state.skip(.streaming, shard: shard)
       return nil
     }
-    guard settings.unsafe || isSafe(call, plan) else {
+    guard settings.unsafe || call.hasNoSideEffects(plan) else {
       state.skip(.unsafe, shard: shard)
       return nil
     }
@@ -45,12 +45,6 @@ extension Shadow {
     }
     let shadow = Shadow(call, route, state, .copy(side: side, upstream: upstream))
     return shadow.isBounded(call) ? shadow : nil
-  }
-
-  /// A method is safe as a whole; a REST request also has to look so, since a route may have other bindings.
-  private static func isSafe(_ call: Call, _ plan: Route) -> Bool {
-    if plan.type.idempotency == .noSideEffects { return true }
-    return plan.isSafe && (call.face.kind != .rest || call.head.method.isSafe)
   }
 
   /// Gives up a shadow of which the head says already that it cannot be.

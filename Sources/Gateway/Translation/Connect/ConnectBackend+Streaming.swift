@@ -29,12 +29,10 @@ extension ConnectBackend: StreamBackend {
     return .messages(try call.replyMessageCoding(head, .connectContentEncoding))
   }
 
-  /// Another codec of the protocol is a fault of the upstream; of anything else nothing is known (Connect's runtimes).
   private static func wrongType(_ head: ResponseHead, _ codec: MessageCodec) -> RPCError {
-    let type = head.fields.text(of: .contentType) ?? ""
-    return RPCError(
-      type.lowercased().hasPrefix("application/connect+") ? .internal : .unknown,
-      "the upstream's answer is not \(codec.streamingContentType)", logDetail: type)
+    RPCError(
+      code(ofType: head, likeOurs: "application/connect+"),
+      "the upstream's answer is not \(codec.streamingContentType)", logDetail: head.fields.text(of: .contentType) ?? "")
   }
 
   func readFailure(_ call: Call, _ head: ResponseHead, _ body: Span<UInt8>, trailers: FieldBlock) -> RPCError {

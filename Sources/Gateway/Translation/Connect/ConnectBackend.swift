@@ -40,7 +40,7 @@ struct ConnectBackend: Backend {
     guard head.status == 200 else { throw try Self.error(call, head, body, coding) }
     guard isExpected else {
       throw RPCError(
-        .internal, "the upstream's answer is not \(codec.unaryContentType)",
+        Self.code(ofType: head, likeOurs: "application/"), "the upstream's answer is not \(codec.unaryContentType)",
         httpStatus: 502, logDetail: String(repairing: body.extracting(0..<min(body.count, 256))),
         misfit: RPCError.Misfit(path: "", reason: "\(codec.unaryContentType) expected"))
     }
@@ -62,6 +62,12 @@ struct ConnectBackend: Backend {
     return RPCError(
       Code(inferredFromStatus: head.status), "the upstream answered with status \(head.status)",
       logDetail: plain.withSpan { String(repairing: $0.extracting(0..<min($0.count, 256))) })
+  }
+
+  /// The code of an answer whose content type is another. One that begins like the expected comes from a service that
+  /// speaks Connect and is at fault; of anything else nothing is known (Connect's runtimes).
+  static func code(ofType head: ResponseHead, likeOurs prefix: String) -> Code {
+    (head.fields.text(of: .contentType) ?? "").lowercased().hasPrefix(prefix) ? .internal : .unknown
   }
 
   private func matches(_ head: ResponseHead, _ type: StaticString) -> Bool {

@@ -102,7 +102,9 @@ struct ConnectFace: Face {
         try ConnectGetQuery.parse(query, message: &raw)
       }
       payload.codec = query.codec
-      payload.coding = raw.isEmpty ? .identity : try call.coding(named: query.compression)
+      // An unknown coding is refused also where there is nothing to decompress, as with POST.
+      let coding = try call.coding(named: query.compression)
+      payload.coding = raw.isEmpty ? .identity : coding
       swap(&payload.buffer, &raw)
     default:
       throw RPCError(.unimplemented, "a stream cannot be translated", httpStatus: 415)
@@ -118,7 +120,7 @@ struct ConnectFace: Face {
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     answer.fields.append(.contentType, codec.unaryContentType)
     answer.body.append(message.buffer)
-    if case .connectGet = asked { answer.fields.append(.vary, "Accept-Encoding") }
+    if case .connectGet = asked { answer.fields.vary(by: "Accept-Encoding") }
     call.compress(answer, alreadyAs: message.coding)
   }
 

@@ -5,7 +5,7 @@ import HTTPModel
 import RPC
 
 /// A caller that speaks gRPC (gRPC over HTTP/2). Its status stands in trailers, so it needs HTTP/2; whatever happens,
-/// it is answered with status 200 and `grpc-status`.
+/// it is answered with status 200 and `grpc-status`, over HTTP/1.1 in the head: there a client may see no trailers.
 struct GRPCFace: Face {
   /// Nil for one that is not known here: its messages pass through or not at all.
   let codec: MessageCodec?
@@ -43,13 +43,12 @@ struct GRPCFace: Face {
   }
 
   func encodeError(_ call: Call, _ error: RPCError, into answer: Answer) {
-    // Who speaks gRPC over HTTP/1.1 sees no trailers.
-    guard call.head.version == .http2 else { return ErrorAnswers.write(error, into: answer) }
     writeHead(call, coding: .identity, into: answer.fields)
     for header in error.headers { answer.fields.append(header.name, header.value) }
-    if call.replyMetadata.isEmpty {
-      // Trailers-Only: one section, and nothing else.
-      answer.isHeadOnly = true
+    let hasTrailers = call.head.version == .http2
+    if call.replyMetadata.isEmpty || !hasTrailers {
+      // Trailers-Only: one section, and nothing else. HTTP/1.1 has to be told that no byte follows.
+      answer.isHeadOnly = hasTrailers
       writeEnd(call, error, into: &answer.body, trailers: answer.fields)
     } else {
       writeEnd(call, error, into: &answer.body, trailers: answer.trailers)
