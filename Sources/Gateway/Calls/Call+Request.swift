@@ -83,14 +83,9 @@ extension Call {
 
   func pass(to upstream: Int) {
     if let limit = exceededRequestLimit { return fail(tooLarge(limit: limit)) }
-<<<<<<< HEAD
+    fallback?.keepHead()
     let pool = plans.pool(upstream)
     let request = PassThrough.request(for: self, to: pool.configuration.protocol, over: pool.configuration.http)
-=======
-    fallback?.keepHead()
-    let upstreams = plans.snapshot.upstreams
-    let request = PassThrough.request(for: self, to: upstreams[upstream].protocol, over: upstreams[upstream].http)
->>>>>>> main
     state = .passing
     if face.kind != .rest { tap = ReplyTap(face: face) }
     start(request, upstream: upstream)
