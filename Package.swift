@@ -20,8 +20,9 @@ let rules: [SwiftSetting] = [
 // Parsers and codecs read bytes that strangers wrote: each unsafe expression is marked.
 let strictRules = rules + [.strictMemorySafety()]
 
-// Heads and field blocks are read and changed some hundred times for a request. That nobody changes what is lent, the one
-// thing that could go wrong there, they check themselves; debug builds, and so the tests, check each access besides.
+// Heads and field blocks are read and changed some hundred times for a request, the streams of a session as often. That
+// nobody changes what is lent, the one thing that could go wrong there, heads and blocks check themselves; a session lends
+// nothing. Debug builds, and so the tests, check each access besides.
 let countedByHand: [SwiftSetting] = [
   .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
@@ -112,7 +113,8 @@ let package = Package(
     library("Files"),
     parser("ProxyProtocol", ["Bytes"]),
     parser("HTTP1", ["Bytes", "HTTPModel"]),
-    parser("HTTP2", ["Bytes", "HTTPModel", "CNghttp2"]),
+    .target(
+      name: "HTTP2", dependencies: ["Bytes", "HTTPModel", "CNghttp2"], swiftSettings: strictRules + countedByHand),
     parser("ProtobufSchema", ["Bytes", "Diagnostics", "CProtoCompiler"]),
     parser("ProtoJSON", ["Bytes", "ProtobufSchema"]),
     parser("RPC", ["Bytes", "HTTPModel"]),

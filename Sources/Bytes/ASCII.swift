@@ -1,20 +1,26 @@
+import Glibc
+
 /// Classes and spellings of ASCII bytes.
 package enum ASCII {
   @inlinable
+  @inline(__always)
   package static func lowercased(_ byte: UInt8) -> UInt8 {
     byte &- 65 < 26 ? byte | 0x20 : byte
   }
 
   @inlinable
+  @inline(__always)
   package static func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 }
 
   @inlinable
+  @inline(__always)
   package static func isAlphanumeric(_ byte: UInt8) -> Bool {
     byte &- 48 < 10 || (byte | 0x20) &- 97 < 26
   }
 
   /// The value of a hexadecimal digit.
   @inlinable
+  @inline(__always)
   package static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
     if byte &- 48 < 10 { return byte &- 48 }
     let lower = byte | 0x20
@@ -41,8 +47,12 @@ package enum ASCII {
 
   package static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
-    for index in left.indices where left[index] != right[index] { return false }
-    return true
+    return unsafe left.withUnsafeBytes { left in
+      unsafe right.withUnsafeBytes { right in
+        guard let one = left.baseAddress, let other = right.baseAddress else { return true }
+        return unsafe memcmp(one, other, left.count) == 0
+      }
+    }
   }
 
   package static func equalIgnoringCase(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {

@@ -110,30 +110,24 @@ package final class FieldBlock {
 
   package func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     open(FieldName(name), name.count, value.count)
-    Self.write(name, value, to: &lines)
+    lines.append(line: name, value)
   }
 
   /// Appends a field whose name has been looked up already.
   package func append(_ name: Span<UInt8>, as known: FieldName, _ value: Span<UInt8>) {
     open(known, name.count, value.count)
-    Self.write(name, value, to: &lines)
+    lines.append(line: name, value)
   }
 
   /// Appends a field under a known name, spelt in lower case.
   package func append(_ name: FieldName, _ value: Span<UInt8>) {
     open(name, name.text.utf8CodeUnitCount, value.count)
-    lines.append(name.text)
-    lines.append(": ")
-    lines.append(value)
-    lines.append("\r\n")
+    lines.append(line: name.text, value)
   }
 
   package func append(_ name: FieldName, _ value: StaticString) {
     open(name, name.text.utf8CodeUnitCount, value.utf8CodeUnitCount)
-    lines.append(name.text)
-    lines.append(": ")
-    lines.append(value)
-    lines.append("\r\n")
+    lines.append(line: name.text, value)
   }
 
   package func append(_ name: FieldName, _ value: String) {
@@ -196,15 +190,6 @@ package final class FieldBlock {
     // Some fields at least: growing to their number step by step would take a handful of pieces of memory.
     if lines.capacity == 0 { lines.reserve(256) }
     table.open(name, nameLength, valueLength, at: lines.count)
-  }
-
-  /// Takes the buffer as a parameter: one check of exclusive access for a line, and not one for each piece of it.
-  private static func write(_ name: Span<UInt8>, _ value: Span<UInt8>, to lines: inout ByteBuffer) {
-    lines.reserve(name.count &+ value.count &+ 4)
-    lines.append(name)
-    lines.append(": ")
-    lines.append(value)
-    lines.append("\r\n")
   }
 
   // MARK: Reading

@@ -13,9 +13,11 @@ package struct FieldNames: OptionSet, Sendable {
     rawValue = names.reduce(0) { $0 | FieldNames($1).rawValue }
   }
 
+  @inline(__always)
   package func contains(_ name: FieldName) -> Bool {
     rawValue & FieldNames(name).rawValue != 0
   }
 
+  @inline(__always)
   package func intersects(_ other: FieldNames) -> Bool { rawValue & other.rawValue != 0 }
 }

@@ -1,25 +1,64 @@
 package import Bytes
 
 /// The head of a request: method, target, fields. Reused from request to request.
+///
+/// What others see is computed from variables of this module, which counts itself who reads and who changes them: see
+/// the package's manifest.
 package final class RequestHead {
-  package var method: HTTPMethod = .get
-  package var version: HTTPVersion = .http11
+  package var method: HTTPMethod {
+    get { requestMethod }
+    set { requestMethod = newValue }
+  }
+  package var version: HTTPVersion {
+    get { requestVersion }
+    set { requestVersion = newValue }
+  }
   /// The request target as it was sent, in origin form: `/path?query`, or `*`. An absolute form's scheme and
   /// authority are taken off by the parser; the authority is then the ``authority``.
-  package var target = ByteBuffer()
+  package var target: ByteBuffer {
+    _read {
+      targetLoans.lend()
+      defer { targetLoans.giveBack() }
+      yield targetBytes
+    }
+    _modify {
+      targetLoans.take()
+      defer { targetLoans.giveAll() }
+      yield &targetBytes
+    }
+  }
   /// Offset of the `?` in ``target``, or its length.
-  package var pathEnd = 0
+  package var pathEnd: Int {
+    get { targetPathEnd }
+    set { targetPathEnd = newValue }
+  }
   /// The authority that the request is for: that of an absolute form or `:authority`, else the Host field. Lower
   /// case, port included if given; empty for an HTTP/1.0 request without Host.
-  package var authority = ByteBuffer()
+  package var authority: ByteBuffer {
+    _read {
+      authorityLoans.lend()
+      defer { authorityLoans.giveBack() }
+      yield authorityBytes
+    }
+    _modify {
+      authorityLoans.take()
+      defer { authorityLoans.giveAll() }
+      yield &authorityBytes
+    }
+  }
   package let fields = FieldBlock()
-  /// How many bodies read the target at present.
-  private var loans = 0
+
+  private var requestMethod: HTTPMethod = .get
+  private var requestVersion: HTTPVersion = .http11
+  private var targetBytes = ByteBuffer()
+  private var targetPathEnd = 0
+  private var authorityBytes = ByteBuffer()
+  private var targetLoans = Loans()
+  private var authorityLoans = Loans()
 
   package init() {}
 
   package func removeAll() {
-    precondition(loans == 0, "a head was cleared while its target was read")
     method = .get
     version = .http11
     target.removeAll()
@@ -30,16 +69,12 @@ package final class RequestHead {
 
   /// Calls the body with the path, not decoded.
   package func withPath<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    loans &+= 1
-    defer { loans &-= 1 }
-    return try target.withSpan(0..<pathEnd, body)
+    try target.withSpan(0..<pathEnd, body)
   }
 
   /// Calls the body with the query without its `?`, not decoded; empty when there is none.
   package func withQuery<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    loans &+= 1
-    defer { loans &-= 1 }
-    return try target.withSpan(min(pathEnd + 1, target.count)..<target.count, body)
+    try target.withSpan(min(pathEnd + 1, target.count)..<target.count, body)
   }
 
   package var targetText: String { target.withSpan { String(repairing: $0) } }
@@ -47,9 +82,18 @@ package final class RequestHead {
 
 /// The head of a response. Reused.
 package final class ResponseHead {
-  package var status = 0
-  package var version: HTTPVersion = .http11
+  package var status: Int {
+    get { statusCode }
+    set { statusCode = newValue }
+  }
+  package var version: HTTPVersion {
+    get { responseVersion }
+    set { responseVersion = newValue }
+  }
   package let fields = FieldBlock()
+
+  private var statusCode = 0
+  private var responseVersion: HTTPVersion = .http11
 
   package init() {}
 

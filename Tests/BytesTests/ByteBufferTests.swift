@@ -182,3 +182,16 @@ struct ByteBufferTests {
     #expect(String(repairing: ([0x61, 0xFF, 0x62] as [UInt8]).span) == "a\u{FFFD}b")
   }
 }
+
+extension ByteBufferTests {
+  @Test("lines of a head are written whole, wherever the room ends", arguments: [0, 1, 60, 64, 127])
+  func lines(before: Int) {
+    var buffer = ByteBuffer([UInt8](repeating: 0x2E, count: before))
+    let (name, value) = (Array("x-name".utf8), Array("some value".utf8))
+    buffer.append(line: name.span, value.span)
+    buffer.append(line: "te", [UInt8]().span)
+    buffer.append(line: "host", "a.example")
+    let dots = String(repeating: ".", count: before)
+    #expect(Self.text(buffer) == "\(dots)x-name: some value\r\nte: \r\nhost: a.example\r\n")
+  }
+}

@@ -30,6 +30,34 @@ struct FieldBlockMisuseTests {
       head.target.append("/")
       head.withPath { _ in head.removeAll() }
     }
+    await #expect(processExitsWith: .failure) {
+      let head = RequestHead()
+      head.target.append("/")
+      head.target.withSpan { _ in head.target.append("x") }
+    }
+    await #expect(processExitsWith: .failure) {
+      let head = RequestHead()
+      head.authority.append("a.example")
+      head.authority.withSpan { _ in head.removeAll() }
+    }
+  }
+
+  @Test("what is lent may be read by others, and is changed afterwards")
+  func reading() {
+    let head = RequestHead()
+    head.target.append("/x?y")
+    head.pathEnd = 2
+    head.authority.append("a.example")
+    let read = head.target.withSpan { target in
+      head.withPath { path in
+        head.authority.append(":80")
+        return target.count + path.count + head.target.count
+      }
+    }
+    #expect(read == 4 + 2 + 4)
+    head.target.append("z")
+    #expect(head.targetText == "/x?yz")
+    #expect(head.authority.withSpan { String(repairing: $0) } == "a.example:80")
   }
 
   @Test("a block is not added to itself")

@@ -107,6 +107,14 @@ def test_idle_connections_end_after_a_time(start, configuration, rest):
     wait_until(lambda: gateway.metric("turnout_upstream_connections", upstream="legacy") == 0, what="no connection")
 
 
+def test_a_connection_that_was_used_again_ends_too(start, configuration, rest):
+    gateway = start(configuration(fallback="legacy", timeouts={"upstream_idle": "300ms"}))
+    for _ in range(8):
+        gateway.fetch("GET", "/healthy")
+        time.sleep(0.1)
+    wait_until(lambda: gateway.metric("turnout_upstream_connections", upstream="legacy") == 0, what="no connection")
+
+
 def test_a_connection_that_is_never_accepted(start, configuration):
     """The backlog is full, so the connection stays half open."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:

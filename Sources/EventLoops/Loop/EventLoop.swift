@@ -10,12 +10,14 @@ package final class EventLoop {
   package let name: String
   /// The way in for other threads.
   package let mailbox: Mailbox
+  // Unchecked, as all of this file that says so (decision 52): the store, the table and the lists of the loop call
+  // nobody while they are changed; what they let go is let go after.
   /// Buffers for those who read and write, lent for as long as there are bytes to handle.
   package let buffers = BufferStore()
   let timers = TimerQueue()
 
   let epoll: CInt
-  var table = RegistrationTable()
+  @exclusivity(unchecked) var table = RegistrationTable()
   private let events: UnsafeMutablePointer<epoll_event>
   private static let eventCapacity = 512
   /// What the kernel carries for the mailbox; no slot's token.
@@ -24,8 +26,8 @@ package final class EventLoop {
   /// What lives on the loop, for the jobs that come through the mailbox.
   package var resident: AnyObject?
 
-  private var waiting: [any TickFlushing] = []
-  private var flushing: [any TickFlushing] = []
+  @exclusivity(unchecked) private var waiting: [any TickFlushing] = []
+  @exclusivity(unchecked) private var flushing: [any TickFlushing] = []
   private var date = HTTPDateCache()
   private var namesResolver: Resolver?
   private var isStopping = false

@@ -5,11 +5,12 @@
 package final class Timer {
   private let queue: TimerQueue
   private let action: () -> Void
+  // Unchecked, as all of this file that says so (decision 52): read and written as a whole, never lent.
   /// Meaningful while scheduled.
-  var key = TimerKey(deadline: 0, sequence: 0)
+  @exclusivity(unchecked) var key = TimerKey(deadline: 0, sequence: 0)
   /// Where the queue holds it; -1 for nowhere.
   var position = -1
-  package internal(set) var isScheduled = false
+  @exclusivity(unchecked) package internal(set) var isScheduled = false
 
   /// - Parameter action: may do anything, such as schedule or cancel this timer or others. The timer holds it: it must
   ///   not hold the timer's owner.

@@ -90,10 +90,10 @@ extension Call {
   func pass(to upstream: Int) {
     if let limit = exceededRequestLimit { return fail(tooLarge(limit: limit)) }
     fallback?.keepHead()
-    let upstreams = plans.snapshot.upstreams
-    let request = PassThrough.request(for: self, to: upstreams[upstream].protocol, over: upstreams[upstream].http)
+    let pool = plans.pool(upstream)
+    let request = PassThrough.request(for: self, to: pool.configuration.protocol, over: pool.configuration.http)
     state = .passing
-    if route == nil || face.kind != .rest { tap = ReplyTap(face: face) }
+    if face.kind != .rest { tap = ReplyTap(face: face) }
     start(request, upstream: upstream)
     guard state == .passing else { return }
     client?.startReceiving()

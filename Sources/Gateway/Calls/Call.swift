@@ -58,7 +58,8 @@ final class Call {
   var attempt: Attempt?
   var upstreamName = ""
   var attemptStartedAt: Instant?
-  var backend: (any Backend)?
+  // Unchecked, as all of this file that says so (decision 52): set and read as a whole, never lent.
+  @exclusivity(unchecked) var backend: (any Backend)?
   var relay: StreamRelay?
   /// How a REST caller's stream is read and written.
   var restStream: RESTStream?
@@ -280,14 +281,15 @@ final class Call {
     }
     if let plan = route.plan.fallback { fallback = SideFallback.begin(for: self, route.plan, plan, decision) }
     do {
-      let configuration = plans.snapshot.upstreams[upstream]
+      // Not out of the snapshot's list: that would be a copy of it, with all that it holds.
+      let pool = plans.pool(upstream)
       // A GET with a body passes nowhere: it is seen first whether there is one.
       let mayPass = face.request != .connectGet || !hasRequestBody
-      if mayPass, try face.agrees(with: configuration, self) {
+      if mayPass, try face.agrees(with: pool.configuration, self) {
         pass(to: upstream)
         if !hasRequestBody { shadow?.launch(from: self) }
       } else {
-        try translate(route.plan, to: upstream, configuration)
+        try translate(route.plan, to: upstream, pool.configuration)
       }
     } catch {
       failAsking(error)

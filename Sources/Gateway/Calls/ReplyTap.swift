@@ -8,7 +8,9 @@ import RPC
 ///
 /// It keeps a bounded piece of a unary error's body, follows a stream's envelopes to their end, or looks at trailers; it
 /// changes nothing.
-struct ReplyTap {
+///
+/// An object, for most calls have none: in it a call would be a third larger.
+final class ReplyTap {
   /// Where an answer says how the call ended.
   private enum Place {
     /// In the status alone.
@@ -60,7 +62,7 @@ struct ReplyTap {
     }
   }
 
-  mutating func begin(_ head: ResponseHead) {
+  func begin(_ head: ResponseHead) {
     status = head.status
     switch place {
     case .status: break
@@ -79,11 +81,11 @@ struct ReplyTap {
     }
   }
 
-  private mutating func watchError(_ head: ResponseHead) {
+  private func watchError(_ head: ResponseHead) {
     if status != 200, !head.fields.contains(.contentEncoding) { watch = .errorBody }
   }
 
-  private mutating func readHead(_ head: ResponseHead) {
+  private func readHead(_ head: ResponseHead) {
     if head.fields.contains(.grpcStatus) { inHead = GRPCStatus.read(head.fields) }
   }
 
@@ -110,7 +112,7 @@ struct ReplyTap {
     }
   }
 
-  mutating func observe(_ bytes: Span<UInt8>) {
+  func observe(_ bytes: Span<UInt8>) {
     switch watch {
     case .status, .trailers: break
     case .errorBody:
@@ -136,7 +138,9 @@ struct ReplyTap {
       if let inHead { return Self.code(inHead, status) }
       if case .status = place { return PassThrough.outcome(ofStatus: status) }
       return status == 200 || status == 304 ? nil : Code(inferredFromStatus: status)
-    case .errorBody: return ConnectErrorBody.read(kept.span, status: status).code
+    case .errorBody:
+      let kept = kept
+      return ConnectErrorBody.read(kept.span, status: status).code
     case .trailers:
       let outcome = trailers.map { GRPCStatus.read($0) } ?? .absent
       if case .absent = outcome, let inHead { return Self.code(inHead, status) }

@@ -34,12 +34,14 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   /// By the client's certificate; nil without one.
   let identity: ClientIdentity?
   var slot = -1
-  var transport: Transport?
+  // Unchecked, as all of this file that says so (decision 52): the transport and the buffers call nobody while they are
+  // used.
+  @exclusivity(unchecked) var transport: Transport?
   var registration: Registration?
   var phase = Phase.head
 
-  var input = ByteBuffer()
-  var output = ByteBuffer()
+  @exclusivity(unchecked) var input = ByteBuffer()
+  @exclusivity(unchecked) var output = ByteBuffer()
   /// Body bytes that go before what is in the output.
   var pipe: SplicePipe?
   /// Nil while the connection is idle.

@@ -4,8 +4,9 @@ import HTTPModel
 /// What is known of the request that a connection reads at present. Pooled by the worker: a connection holds one from
 /// the first byte of a request to the end of its answer, so that an idle one keeps no table and no buffer.
 final class IncomingRequest {
-  var parser: RequestHeadParser
-  var reader: BodyReader
+  // Unchecked, as all of this file that says so (decision 52): parsers call nobody.
+  @exclusivity(unchecked) var parser: RequestHeadParser
+  @exclusivity(unchecked) var reader: BodyReader
   let head = RequestHead()
   let trailers = FieldBlock()
 

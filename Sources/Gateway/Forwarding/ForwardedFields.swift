@@ -52,10 +52,11 @@ enum ForwardedFields {
   private static func append(_ head: RequestHead, _ origin: ConnectionOrigin, _ worker: Worker) {
     let fields = head.fields
     if origin.plan.forwarded != .standard {
-      fields.append(.xForwardedFor, origin.text.span)
+      let (address, port) = (origin.text, origin.portText)
+      fields.append(.xForwardedFor, address.span)
       fields.append(.xForwardedProto, scheme(origin.plan))
       appendHost(head)
-      fields.append(.xForwardedPort, origin.portText.span)
+      fields.append(.xForwardedPort, port.span)
     }
     if origin.plan.forwarded != .x {
       worker.scratch.removeAll()
@@ -82,7 +83,8 @@ enum ForwardedFields {
       if !keeps(.xForwardedHost, fields, isAuthority) { appendHost(head) }
       // Ours would not go with a scheme of theirs.
       if !keeps(.xForwardedPort, fields, isNumber), !hasScheme {
-        fields.append(.xForwardedPort, origin.portText.span)
+        let port = origin.portText
+        fields.append(.xForwardedPort, port.span)
       }
     } else {
       remove(extended, from: fields)

@@ -33,8 +33,9 @@ final class ListenerPlan: Sendable {
   func warnsNow() -> Bool { !hasWarned.load(ordering: .relaxed) && !hasWarned.exchange(true, ordering: .relaxed) }
 }
 
-/// Where a client's connection came from, and where it came in.
-struct ConnectionOrigin {
+/// Where a client's connection came from, and where it came in. An object, for each request looks at it: to hold it is to
+/// count once, not once for each of its parts.
+final class ConnectionOrigin {
   /// The client's, or that of the proxy next to the gateway: as the socket has it, or as the PROXY protocol told it.
   let address: SocketAddress
   let plan: ListenerPlan

@@ -54,8 +54,9 @@ final class RouteCounters {
     var decisions: Counter?
   }
 
-  var entries: [Entry] = []
-  var upstream: [(name: String, histogram: Histogram)] = []
+  // Unchecked, as all of this file that says so (decision 52): gone through as a copy, added to as a whole.
+  @exclusivity(unchecked) var entries: [Entry] = []
+  @exclusivity(unchecked) var upstream: [(name: String, histogram: Histogram)] = []
   var rateLimited: Counter?
   var rateLimitDryRun: Counter?
   var callers: RouteCallers?

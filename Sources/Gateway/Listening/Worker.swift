@@ -51,17 +51,19 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
+  var latestAgent = LatestAgent()
   var requestIDs = RequestIDSource()
   var traceIDs = TraceIDSource()
   var traceExporters: [TraceExporter] = []
   /// For values that are put together; nobody keeps it.
   var scratch = ByteBuffer()
   let http2: HTTP2Workspace
+  // Unchecked, as all of this file that says so (decision 52): these lists call nobody.
   /// Arrays for connections that have something to look at when the tick ends.
-  var spareExchanges: [HTTP2UpstreamStream] = []
-  var spareStreams: [HTTP2ClientStream] = []
-  var spareIncoming: [IncomingRequest] = []
-  var spareFields: [FieldBlock] = []
+  @exclusivity(unchecked) var spareExchanges: [HTTP2UpstreamStream] = []
+  @exclusivity(unchecked) var spareStreams: [HTTP2ClientStream] = []
+  @exclusivity(unchecked) var spareIncoming: [IncomingRequest] = []
+  @exclusivity(unchecked) var spareFields: [FieldBlock] = []
   /// Where the request lines of HTTP/2 requests are put together.
   var requestLine = HTTP2RequestLine(method: .get, isSecure: false)
   var sparePipes: [SplicePipe] = []

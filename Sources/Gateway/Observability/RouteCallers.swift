@@ -72,22 +72,28 @@ extension Worker {
     let now = WallClock.nowCoarse().seconds
     withText(fields, agent) { agent in
       withText(fields, version) { said in
-        let product = AgentProduct(agent)
-        let name = agent.extracting(Self.prefix(product.name, Self.maximumAgent))
-        let version =
-          said.isEmpty
-          ? agent.extracting(Self.prefix(product.version, Self.maximumVersion))
-          : said.extracting(0..<min(said.count, Self.maximumVersion))
-        let key = Self.key(name, version)
+        let key = latestAgent.key(agent, said) { Self.key($0, $1) }
         callers.tables.withLock { tables in
           if call.face.kind == .rest {
-            tables.rest.record(key, at: now) { Self.caller(name, version, snapshot) }
+            tables.rest.record(key, at: now) { Self.caller(agent, said, snapshot) }
           } else {
-            tables.rpc.record(key, at: now) { Self.caller(name, version, snapshot) }
+            tables.rpc.record(key, at: now) { Self.caller(agent, said, snapshot) }
           }
         }
       }
     }
+  }
+
+  /// Calls the body with the name of a program and its version.
+  private static func withNames<R>(
+    _ agent: Span<UInt8>, _ said: Span<UInt8>, _ body: (_ name: Span<UInt8>, _ version: Span<UInt8>) -> R
+  ) -> R {
+    let product = AgentProduct(agent)
+    let name = agent.extracting(prefix(product.name, maximumAgent))
+    let version =
+      said.isEmpty
+      ? agent.extracting(prefix(product.version, maximumVersion)) : said.extracting(0..<min(said.count, maximumVersion))
+    return body(name, version)
   }
 
   /// The value of a field, or nothing.
@@ -101,19 +107,21 @@ extension Worker {
   }
 
   /// SipHash with the process's own seed: nobody outside can make two callers one.
-  private static func key(_ name: Span<UInt8>, _ version: Span<UInt8>) -> UInt64 {
-    var hasher = Hasher()
-    name.withUnsafeBytes { hasher.combine(bytes: $0) }
-    hasher.combine(name.count)
-    version.withUnsafeBytes { hasher.combine(bytes: $0) }
-    return UInt64(truncatingIfNeeded: hasher.finalize())
+  private static func key(_ agent: Span<UInt8>, _ said: Span<UInt8>) -> UInt64 {
+    withNames(agent, said) { name, version in
+      var hasher = Hasher()
+      name.withUnsafeBytes { hasher.combine(bytes: $0) }
+      hasher.combine(name.count)
+      version.withUnsafeBytes { hasher.combine(bytes: $0) }
+      return UInt64(truncatingIfNeeded: hasher.finalize())
+    }
   }
 
   /// The names as operators read them. What an interceptor put there from a secret is not shown.
   private static func caller(
-    _ name: Span<UInt8>, _ version: Span<UInt8>, _ snapshot: Snapshot
+    _ agent: Span<UInt8>, _ said: Span<UInt8>, _ snapshot: Snapshot
   ) -> CallerName {
-    let caller = CallerName(agent: text(name), version: text(version))
+    let caller = withNames(agent, said) { CallerName(agent: text($0), version: text($1)) }
     let configuration = snapshot.configuration
     let isSecret = configuration.holdsSecret(caller.agent) || configuration.holdsSecret(caller.version)
     return isSecret ? CallerName(agent: "", version: "") : caller

@@ -19,9 +19,10 @@ enum RouteDecision {
 
 /// Matches requests against a snapshot. One for each loop, because it keeps scratch space.
 final class Router {
+  // Unchecked, as all of this file that says so (decision 52): who is lent them calls nobody.
   /// Ranges into the request's path, one for each capture of the matched template.
-  private(set) var captures: [Range<Int>] = []
-  private var variant = ByteBuffer()
+  @exclusivity(unchecked) private(set) var captures: [Range<Int>] = []
+  @exclusivity(unchecked) private var variant = ByteBuffer()
 
   func route(_ head: RequestHead, in snapshot: Snapshot) -> RouteDecision {
     head.withPath { path in
@@ -147,6 +148,7 @@ final class Router {
   private func meetsRouteWhenNormalized(
     _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
   ) -> Bool {
+    guard !snapshot.groups.isEmpty, PathVariants.mayDiffer(path) else { return false }
     for group in snapshot.groups where group.serves(authority) {
       if group.trie.describesVariant(of: path, scratch: &variant) { return true }
     }

@@ -46,8 +46,9 @@ final class Attempt {
   private(set) var isOver = false
   /// Whether the body, if streamed, has been given whole.
   private(set) var bodyIsComplete = false
+  // Unchecked, as all of this file that says so (decision 52): set, read and framed into by who calls nobody.
   /// Body bytes given before there was a connection, in their framing.
-  private var pending = ByteBuffer()
+  @exclusivity(unchecked) private var pending = ByteBuffer()
   /// Whether a connection has taken bytes of the body.
   private var hasGiven = false
   /// Trailers given before there was one, where they are not part of the framing.
@@ -55,7 +56,7 @@ final class Attempt {
   /// Whether the owner was told to wait: a connection that is gone cannot tell it to go on, so the next one does.
   private(set) var hasPausedOwner = false
   /// With credentials that are fetched.
-  var token: AttemptToken?
+  @exclusivity(unchecked) var token: AttemptToken?
   /// HTTP/2 frames the bytes itself.
   private let pendingFraming: BodyFraming
 

@@ -6,9 +6,11 @@ import RPC
 /// What one attempt sends: a head, and the whole body when it is known before.
 final class UpstreamRequest {
   var method = HTTPMethod.get
-  var target = ByteBuffer()
+  // Unchecked, as all of this file that says so (decision 52): written before the request is sent, and only read from
+  // then on.
+  @exclusivity(unchecked) var target = ByteBuffer()
   /// For the Host field; empty: the endpoint's own.
-  var authority = ByteBuffer()
+  @exclusivity(unchecked) var authority = ByteBuffer()
   var fields: FieldBlock
   /// How the body is sent.
   var framing = BodyFraming.none

@@ -16,7 +16,11 @@ package final class HTTP2Session {
   package let role: Role
   package let settings: HTTP2Settings
   /// Not held by the session: it is to be there for as long, or set to nil before.
-  package unowned var delegate: (any HTTP2SessionDelegate)?
+  package var delegate: (any HTTP2SessionDelegate)? {
+    get { listener }
+    set { listener = newValue }
+  }
+  private unowned var listener: (any HTTP2SessionDelegate)?
   let handle: OpaquePointer
   let workspace: HTTP2Workspace
   var streams = StreamTable()

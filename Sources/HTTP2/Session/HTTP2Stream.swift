@@ -8,8 +8,8 @@ package import HTTPModel
 /// out by its owner, who looks at ``HTTP2Stream/output``. The loop's sessions use it again for another exchange when
 /// nobody else holds it any more.
 ///
-/// What others see is computed from variables of this module: those the compiler can prove to be used exclusively, so
-/// that nothing is checked for each of them while running.
+/// What others see is computed from variables of this module, so that nothing is checked for each of them while running:
+/// see the package's manifest.
 package final class HTTP2Stream {
   package var id: Int32 { number }
   /// Filled by a server's session.
@@ -39,9 +39,15 @@ package final class HTTP2Stream {
   package var hasReceivedEnd: Bool { isInputWhole }
   /// Body bytes that came and were not taken. Whoever consumes some returns their credit with
   /// ``HTTP2Session/credit(_:_:)``.
-  package var input = ByteQueue()
+  package var input: ByteQueue {
+    _read { yield inputBytes }
+    _modify { yield &inputBytes }
+  }
   /// Body bytes that are not sent.
-  package internal(set) var output = ByteQueue()
+  package internal(set) var output: ByteQueue {
+    _read { yield outputBytes }
+    _modify { yield &outputBytes }
+  }
   /// Whether the stream is over: nothing can be sent.
   package var isClosed: Bool { isOver }
   package var owner: (any HTTP2StreamOwner)? {
@@ -62,6 +68,8 @@ package final class HTTP2Stream {
     case response
     case trailers
   }
+  private var inputBytes = ByteQueue()
+  private var outputBytes = ByteQueue()
   var number: Int32 = 0
   var holder: (any HTTP2StreamOwner)?
   var isOver = false

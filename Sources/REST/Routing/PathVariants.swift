@@ -36,6 +36,18 @@ package enum PathVariants {
     return !ASCII.equal(output.span, path)
   }
 
+  /// Whether the plain form may differ; false for most paths, whose plain form need then not be written.
+  package static func mayDiffer(_ path: Span<UInt8>) -> Bool {
+    var before: UInt8 = 0
+    for index in path.indices {
+      let byte = path[index]
+      if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") { return true }
+      if before == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
+      before = byte
+    }
+    return path.isEmpty || path[0] != UInt8(ascii: "/") || before == UInt8(ascii: "/") && path.count > 1
+  }
+
   /// Ends the segment with a slash, unless it is empty or a dot segment.
   private static func close(_ segment: inout Int, _ output: inout ByteBuffer) {
     let length = output.count - segment

@@ -176,6 +176,15 @@ struct PathVariantsTests {
     let differs = PathVariants.normalized(Array(path.utf8).span, into: &output)
     #expect(String(repairing: output.span) == expected)
     #expect(differs == (path != expected))
+    // The look that saves the writing may say yes too often, and no never wrongly.
+    let mayDiffer = PathVariants.mayDiffer(Array(path.utf8).span)
+    #expect(mayDiffer || !differs)
+  }
+
+  @Test("of usual paths it is known without writing them", arguments: ["/", "/v1/x", "/v1/x.y/z:verb", "/V1/a.b..c"])
+  func usual(path: String) {
+    let mayDiffer = PathVariants.mayDiffer(Array(path.utf8).span)
+    #expect(!mayDiffer)
   }
 
   @Test("with slashes kept as data")

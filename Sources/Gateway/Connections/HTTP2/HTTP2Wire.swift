@@ -20,9 +20,11 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
   let session: HTTP2Session
   private let worker: Worker
   private unowned let owner: any HTTP2WireOwner
-  private var transport: Transport?
+  // Unchecked, as all of this file that says so (decision 52): the transport and the buffer call nobody while they are
+  // used.
+  @exclusivity(unchecked) private var transport: Transport?
   private var registration: Registration?
-  private var output = ByteBuffer()
+  @exclusivity(unchecked) private var output = ByteBuffer()
   private var wantsWritable = false
   private var isFlushing = false
   /// Whether nothing more is to be sent: what comes is dropped.

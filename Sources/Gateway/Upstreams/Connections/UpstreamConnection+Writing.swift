@@ -14,7 +14,6 @@ extension UpstreamConnection: TickFlushing {
     self.attempt = attempt
     wasReused = true
     state = .active
-    timer.cancel()
     writeRequest()
   }
 

@@ -30,7 +30,9 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
   /// connection go from there, so that this is no cycle for longer than that.
   let endpoint: EndpointPool
   let worker: Worker
-  var transport: Transport?
+  // Unchecked, as all of this file that says so (decision 52): the transport, the buffers and the readers call nobody
+  // while they are used.
+  @exclusivity(unchecked) var transport: Transport?
   var registration: Registration?
   var state = State.connecting
   var phase = Phase.head
@@ -39,10 +41,10 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
   /// Whether an exchange was over it before the present one.
   var wasReused = false
 
-  var input = ByteBuffer()
-  var output = ByteBuffer()
-  var parser: ResponseHeadParser
-  var reader: BodyReader
+  @exclusivity(unchecked) var input = ByteBuffer()
+  @exclusivity(unchecked) var output = ByteBuffer()
+  @exclusivity(unchecked) var parser: ResponseHeadParser
+  @exclusivity(unchecked) var reader: BodyReader
   let head = ResponseHead()
   let trailers = FieldBlock()
   /// Whether it may carry another exchange after this one.
@@ -66,6 +68,7 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
   var wasCongested = false
   var opening: ConnectionOpening?
   private let openedAt: Instant
+  private var idleSince: Instant
   /// Exchanges that it has carried, the present one too.
   private var carried = 0
   lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
@@ -80,6 +83,7 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
     parser = ResponseHeadParser(limits: worker.headLimits)
     reader = BodyReader(framing: .none, limits: worker.headLimits)
     openedAt = worker.loop.now
+    idleSince = openedAt
     opening = try ConnectionOpening(endpoint: endpoint, transport: transport, owner: self)
   }
 
@@ -135,7 +139,9 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
   func becomeIdle() {
     state = .idle
     updateInterest()
-    timer.schedule(after: worker.timeouts.upstreamIdle)
+    idleSince = worker.loop.now
+    let end = idleSince + worker.timeouts.upstreamIdle
+    if timer.deadline.map({ $0 > end }) ?? true { timer.schedule(at: end) }
     endpoint.becameIdle(self)
   }
 
@@ -157,9 +163,12 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
         kind: kind, reason: "\(endpoint.name): \(reason)", nothingSent: nothingSent, answerBegun: begun))
   }
 
+  /// The timer is not set anew for each exchange: it looks how long the connection has been idle when it fires.
   private func timeIsUp() {
     switch state {
     case .idle:
+      let end = idleSince + worker.timeouts.upstreamIdle
+      guard worker.loop.now >= end else { return timer.schedule(at: end) }
       if endpoint.keepsIdle, !isWornOut { timer.schedule(after: worker.timeouts.upstreamIdle) } else { close() }
     case .connecting, .active, .closed: break
     }

@@ -34,11 +34,13 @@ final class EndpointPool {
 
   /// Set when a reload or a name has taken the endpoint out: its connections are not kept.
   private(set) var isRetired = false
-  var idle: [UpstreamConnection] = []
+  // Unchecked, as all of this file that says so (decision 52): the lists are not gone through where they stand, and
+  // what is taken out is still held.
+  @exclusivity(unchecked) var idle: [UpstreamConnection] = []
   var open: [ObjectIdentifier: UpstreamConnection] = [:]
   /// The connections of an HTTP/2 endpoint, each with many exchanges.
   var shared: [HTTP2UpstreamConnection] = []
-  private var waiting: [Attempt] = []
+  @exclusivity(unchecked) private var waiting: [Attempt] = []
   lazy var warmTimer = Timer(loop: worker.loop) { [weak self] in self?.warm() }
 
   /// How many attempts may wait for a free connection.
