@@ -78,6 +78,8 @@ def test_the_alerts_fire_when_they_should(tmp_path):
     where = {"service": "a.B", "method": "Get"}
     series = [
         requests("rest", "ok", 600), requests("rpc", "ok", 540), requests("rpc", "internal", 60),
+        {"series": 'turnout_fallbacks_total{service="a.B",method="Get",from="rpc",outcome="answered"}', "values": "0+120x60"},
+        {"series": 'turnout_fallbacks_total{service="a.B",method="Get",from="rest",outcome="late"}', "values": "0+600x60"},
         {"series": 'turnout_guard_state{service="a.B",method="Get",state="tripped"}', "values": "0x20 1x40"}]
     tripped = {
         "exp_labels": {**where, "severity": "critical"},
@@ -88,9 +90,15 @@ def test_the_alerts_fire_when_they_should(tmp_path):
         "exp_labels": {**where, "side": "rpc", "severity": "critical"},
         "exp_annotations": {
             "summary": "Calls of a.B/Get fail on the rpc side", "description": "10% of the calls fail."}}
+    falls_back = {
+        "exp_labels": {**where, "from": "rpc", "severity": "warning"},
+        "exp_annotations": {
+            "summary": "Calls of a.B/Get fail on the rpc side and are asked again",
+            "description": "10% of the calls go to the other side because their own fails; callers see the answers of that."}}
     file = tmp_path / "test.yaml"
     for when, expected in (
-        ("25m", {"TurnoutGuardTripped": [tripped], "TurnoutSideFails": [fails], "TurnoutReloadFailed": []}),
+        ("25m", {"TurnoutGuardTripped": [tripped], "TurnoutSideFails": [fails], "TurnoutFallsBack": [falls_back],
+                 "TurnoutReloadFailed": []}),
         ("18m", {"TurnoutGuardTripped": []}),
     ):
         file.write_text(json.dumps(rules_test(when, series, expected)))

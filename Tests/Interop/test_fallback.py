@@ -57,6 +57,10 @@ def counted(gateway, side, outcome, count=1, method="GetBook"):
                what=f"{count} {outcome} from {side}")
 
 
+def nothing_is_held(gateway):
+    wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="the end of all buffers")
+
+
 def route(gateway, procedure=PROCEDURE):
     return gateway.admin("GET", f"/routes/{procedure}").json()
 
@@ -101,6 +105,12 @@ def test_a_side_that_is_not_there(started, rest):
     line = next(line for line in gateway.access_log())
     for part in ('"side":"rest"', '"fallback_from":"rpc"', '"fallback_code":"unavailable"', '"upstream":"legacy"', '"code":"ok"'):
         assert part in line
+
+
+def test_a_line_of_text(started):
+    gateway = started(canary(), {"content": {"endpoints": [NOWHERE]}}, interceptors=[{"access_log": {"format": "text"}}])
+    assert gateway.fetch("GET", "/v1/books/b1").status == 200
+    assert " canary/rpc>rest legacy 200 ok " in gateway.access_log()[0]
 
 
 def test_a_side_that_hangs_leaves_time_by_its_try(started, rest, rpc):
@@ -308,7 +318,7 @@ def test_every_dialect(echo_pair, rest, line, dialect, backend):
     counted(client.gateway, "rpc", "answered", 4, "Say")
     assert client.memory.calls == 6
     assert client.gateway.metric("turnout_requests_total", side="rest", code="ok") == 4
-    assert client.gateway.metric("turnout_buffered_bytes") == 0
+    nothing_is_held(client.gateway)
 
 
 @pytest.mark.parametrize("dialect, backend", [("connect", "connect"), ("grpc", "grpc"), ("grpc-web", "grpc-web"), ("grpc", "connect")])
@@ -335,7 +345,7 @@ def test_what_is_too_long_to_be_kept_is_asked_once(echo_pair, rest, line, dialec
     got = client.call("Say", line(size=100_000))
     assert got.line.data == b"d" * 100_000
     assert client.call("Say", line(code=13)).line.text == "rest:hello"
-    assert client.gateway.metric("turnout_buffered_bytes") == 0
+    nothing_is_held(client.gateway)
 
 
 def test_a_backend_that_is_killed_and_comes_back(start, configuration, rest, rpc, client_of, pb):
@@ -580,7 +590,7 @@ def test_a_side_that_fails_before_the_request_is_whole(started, rest, pb, caller
     answer = ask(pb.GetBookRequest(id="..", title_size=7), 2)
     assert (answer.status, answer.json()["code"]) == (503, "unavailable")
     counted(gateway, "rpc", "refused")
-    assert gateway.metric("turnout_buffered_bytes") == 0
+    nothing_is_held(gateway)
     server.close()
 
 
@@ -599,7 +609,7 @@ def test_raw_answers(started, rest, rpc):
         rest.answers(Reply(500))
         answer = gateway.fetch("GET", "/v1/books/b1/cover", [("X-User", users["rest"])])
         assert (answer.status, answer["content-type"], answer.body) == (200, "image/gif", body)
-    assert gateway.metric("turnout_buffered_bytes") == 0
+    nothing_is_held(gateway)
 
 
 def test_no_room_for_what_would_be_kept(echo_pair, rest, line):
@@ -609,4 +619,4 @@ def test_no_room_for_what_would_be_kept(echo_pair, rest, line):
     assert (got.code, got.message) == ("internal", "broken")
     counted(client.gateway, "rpc", "buffers", 1, "Say")
     assert client.call("Say", line(code=13)).line.text == "rest:hello"
-    assert client.gateway.metric("turnout_buffered_bytes") == 0
+    nothing_is_held(client.gateway)

@@ -217,6 +217,7 @@ def test_nothing_from_outside_becomes_markup(shown):
         "Get", evil, service="a.B", callers={"rest": [caller(evil, evil)], "rpc": [caller(evil)]},
         override={"stage": evil, "by": evil, "at": evil, "reason": evil}, history=[entry],
         guard=guard("tripped", reason=evil, limits={evil: evil}), dry_run={evil: evil}, hosts=[evil],
+        fallback={"rest": {evil: 1}, "rpc": {evil: evil}},
         shadow={"match": 1, "mismatch": 1, "differences": [{"path": evil, "kind": evil, "count": 1}], "samples": 1,
                 "skipped": {evil: 1}, "unknown_legacy_fields": [evil]})]
     sample = {
@@ -235,6 +236,21 @@ def test_nothing_from_outside_becomes_markup(shown):
     assert page.run("document.querySelectorAll('img, script:not(body > script)').length") == 0
     assert page.run("typeof window.caught") == "undefined"
     assert evil in page.text("#rows"), "it is shown as it is"
+
+
+def test_calls_that_were_asked_again_are_told(shown):
+    some = {"rest": {"late": 2}, "rpc": {"answered": 12345, "too_large": 1}}
+    page = shown([
+        route("Some", service="a.B", fallback=some), route("None", service="a.B", fallback={"rest": {}, "rpc": {}}),
+        route("Off", service="a.B", fallback=None)])
+    for name in ("Some", "None", "Off"):
+        page.click(toggle(f"a.B/{name}"))
+    page.until("document.querySelectorAll('.detail:not([hidden]) .part').length >= 3")
+    details = {
+        name: page.run(f"({ROW % f'a.B/{name}'}).nextElementSibling.innerText") for name in ("Some", "None", "Off")}
+    assert "after rest failed: late 2\nafter rpc failed: answered 12.3k, too large 1" in details["Some"]
+    assert "asked again\nno call yet" in details["None"]
+    assert "asked again" not in details["Off"]
 
 
 def test_a_phone(shown, pictures):

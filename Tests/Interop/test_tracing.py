@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
 from support.collector import Collector, attributes
@@ -172,6 +173,26 @@ def test_what_is_too_much_is_dropped_and_counted(traced, collector):
     # What no collector takes is not sent for ever.
     collector.status = 400
     wait_until(lambda: gateway.metric("turnout_trace_spans_total", outcome="failed") == 4, what="the end of the batch")
+
+
+def test_a_call_that_was_asked_again_has_a_span_for_each_side(traced, collector, rest, rpc):
+    def script(call, context):
+        raise ConnectError(Code.UNAVAILABLE, "broken")
+
+    rpc.script = script
+    gateway = traced(methods={"GetBook": {"stage": "rpc", "fallback": True}})
+    assert gateway.fetch("GET", BOOK, [("traceparent", PARENT)]).status == 200
+    spans = collector.wait_for(3)
+    server = of_kind(spans, SERVER)[0]
+    told = attributes(server)
+    assert (told["turnout.side"], told["turnout.fallback_from"], told["turnout.fallback_code"]) == ("rest", "rpc", "unavailable")
+    assert server.status.code != 2
+    sides = {attributes(span)["turnout.side"]: span for span in of_kind(spans, CLIENT)}
+    assert (sides["rpc"].name, sides["rest"].name) == (f"{SERVICE}/GetBook", "GET /v1/books/{id}")
+    assert (sides["rpc"].status.code, attributes(sides["rpc"])["http.response.status_code"]) == (2, 503)
+    # Each side got the id of its own.
+    for side, got in (("rest", rest.only()["traceparent"]), ("rpc", rpc.only().headers["traceparent"])):
+        assert split(got)[1] == sides[side].span_id.hex()
 
 
 def test_the_last_spans_are_given_away(traced, collector):

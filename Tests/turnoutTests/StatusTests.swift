@@ -33,6 +33,21 @@ import Testing
     #expect(status.routes[0].notes == ["override by ada"])
   }
 
+  @Test func callsThatWereAskedAgainAreToldAndComeBeforeTheEnd() throws {
+    func route(_ fallback: String) throws -> RouteStatus {
+      let json =
+        #"{"routes":[{"procedure":"a/B","stage":"rpc","backends":{"rest":"o","rpc":"n"},"fallback":"# + fallback + "}]}"
+      return try #require(try status(json).routes.first)
+    }
+    let some = try route(#"{"rest":{"answered":1,"failed":2},"rpc":{"answered":4,"late":9}}"#)
+    #expect(some.notes == ["7 asked again, 2 in vain"])
+    #expect(some.nextStep.hasPrefix("4 calls failed on the RPC side and went to REST"))
+    for none in [#"{"rest":{},"rpc":{}}"#, "null"] {
+      let none = try route(none)
+      #expect(none.notes.isEmpty && none.nextStep == "Watch who still calls the REST face.")
+    }
+  }
+
   @Test func anythingElseIsNoStatus() throws {
     for json in ["[]", "{}", #"{"routes":3}"#] {
       #expect(GatewayStatus(try JSONValue(parsing: Array(json.utf8))) == nil)

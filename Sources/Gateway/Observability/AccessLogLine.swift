@@ -65,7 +65,7 @@ enum AccessLogLine {
         LogText.append(String(repairing: path.extracting(0..<min(path.count, maximumText))), to: &line)
       }
     }
-    word(call.decision.map { "\($0.stage.rawValue)/\($0.answering.label)" } ?? "-", to: &line)
+    word(call.decision.map { stage($0) } ?? "-", to: &line)
     word(call.upstreamName.isEmpty ? "-" : call.upstreamName, to: &line)
     word("\(call.status)", to: &line)
     word(call.outcome.map { "\($0.name)" } ?? "ok", to: &line)
@@ -80,6 +80,12 @@ enum AccessLogLine {
       JSONText.append(error.logDetail.isEmpty ? message : "\(message): \(bounded(error.logDetail))", into: &line)
     }
     line.append("\n")
+  }
+
+  /// `canary/rpc`, or `canary/rpc>rest` when the rest side answers after the rpc side has failed.
+  private static func stage(_ decision: StageDecision) -> String {
+    let sides = decision.hasFallenBack ? "\(decision.side.label)>\(decision.answering.label)" : decision.side.label
+    return "\(decision.stage.rawValue)/\(sides)"
   }
 
   /// Which side failed before, and of what.

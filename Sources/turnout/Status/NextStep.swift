@@ -46,6 +46,11 @@ extension RouteStatus {
   }
 
   private var afterMove: String {
+    if let number = fallbacks?.answeredByREST, number > 0 {
+      return
+        "\(Figures.count(number)) \(number == 1 ? "call" : "calls") failed on the RPC side and went to REST: find the "
+        + "cause before the REST backend goes."
+    }
     if !restCallers.isEmpty {
       let one = restCallers.count == 1
       return "\(restCallers.count) \(one ? "caller" : "callers") still \(one ? "uses" : "use") the REST face."

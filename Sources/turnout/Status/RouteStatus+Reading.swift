@@ -108,7 +108,8 @@ extension RouteStatus.Fallbacks {
     func sum(_ outcome: String) -> Double {
       (json["rest"]?[outcome]?.number ?? 0) + (json["rpc"]?[outcome]?.number ?? 0)
     }
-    self.init(answered: sum("answered"), failed: sum("failed"))
+    self.init(
+      answered: sum("answered"), failed: sum("failed"), answeredByREST: json["rpc"]?["answered"]?.number ?? 0)
   }
 }
 

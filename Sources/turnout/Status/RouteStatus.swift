@@ -60,6 +60,8 @@ struct RouteStatus: Sendable, Equatable {
     var answered: Double
     /// Both sides failed.
     var failed: Double
+    /// Of those that were answered, by the rest side after the rpc side had failed.
+    var answeredByREST: Double
   }
 
   var procedure: String
