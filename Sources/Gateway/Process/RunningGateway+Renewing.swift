@@ -30,7 +30,7 @@ extension RunningGateway {
       let faults = files.faults + diagnostics.filter { $0.severity == .error }
       for fault in faults { shared.log.write(.error, "\(fault)") }
       if let snapshot {
-        publish(snapshot, listeners, replacing: listeners, after: old.configuration)
+        publish(snapshot, listeners, replacing: listeners, after: old)
         state.withLock { $0.isReloadPending = isPending }
       }
       shared.metrics.staleFiles.set(Double(faults.count))
