@@ -217,7 +217,7 @@ def test_a_new_one_is_used_and_a_bad_one_is_not(start, configuration, kind):
     wait_until(lambda: reloads(gateway, "failed") > failed, what="a fault")
     assert gateway.metric("turnout_stale_files") >= 1
     assert kind.in_use(gateway) == "second"
-    assert "turnout.yaml:" in gateway.log() and "error: " in gateway.log()
+    wait_until(lambda: "turnout.yaml:" in gateway.log() and "error: " in gateway.log(), what="the fault in the log")
     kind.use("first")
     wait_until(lambda: kind.in_use(gateway) == "first", what="the first again")
     wait_until(lambda: gateway.metric("turnout_stale_files") == 0, what="the end of the fault")
