@@ -25,7 +25,7 @@ extension SideFallback: AttemptOwner {
     if case .length(let length) = attempt.declaredFraming, length > maximumBody {
       return pass(attempt, head, isLong: true)
     }
-    var tap = ReplyTap(face: call.face)
+    let tap = ReplyTap(face: call.face)
     tap.begin(head)
     self.tap = tap
   }
