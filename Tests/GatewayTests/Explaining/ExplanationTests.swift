@@ -49,6 +49,39 @@ import Testing
     #expect(has(text, "sent", "POST /v1/crates/7:seal"))
   }
 
+  @Test(arguments: ["grpc", "grpc+proto", "grpc-web+proto", "grpc-web-text", "grpc+json", "proto", "json"])
+  func anRPCCallInAnyCodecIsGivenInJSON(type: String) throws {
+    let fields = [(name: "Content-Type", value: "application/\(type)")]
+    let sides: [(settings: [String], sent: String)] = [
+      ([], "POST /v1/crates/7:seal"), (["stage: rpc"], "POST /depot.v1.CrateService/Seal"),
+    ]
+    for (settings, expected) in sides {
+      let text = try explain(settings, "POST", "/depot.v1.CrateService/Seal", fields, body: #"{"id":"7"}"#)
+      #expect(has(text, "sent", expected), "\(text)")
+      let face = type.hasPrefix("grpc-web") ? "grpc_web" : type.hasPrefix("grpc") ? "grpc" : "connect"
+      #expect(has(text, "face", "\(face), /depot.v1.CrateService/Seal"))
+      // What passes is not looked into.
+      if type.hasSuffix("json"), !settings.isEmpty { continue }
+      let wrong = try explain(settings, "POST", "/depot.v1.CrateService/Seal", fields, body: #"{"id":7"#)
+      #expect(has(wrong, "answer", "no upstream is asked") && !wrong.contains("\nsent"), "\(wrong)")
+      #expect(wrong.contains("invalid_argument"), "\(wrong)")
+    }
+  }
+
+  @Test func aGRPCCallWithoutAMessageHasAnEmptyOne() throws {
+    let text = try explain(
+      ["stage: rpc"], "POST", "/depot.v1.CrateService/Seal", [(name: "content-type", value: "application/grpc")])
+    #expect(has(text, "sent", "POST /depot.v1.CrateService/Seal"))
+  }
+
+  @Test func theCopyIsTold() throws {
+    let text = try explain(["methods: { Get: { stage: shadow, shadow: { sample: 2.5% } } }"], "GET", "/v1/crates/7")
+    #expect(has(text, "copy", "2.5% of the calls go to the rpc side (depot) too"), "\(text)")
+    let unsafe = try explain(["stage: rpc", "shadow: { back: true }"], "POST", "/v1/crates", body: #"{"id":"7"}"#)
+    #expect(has(unsafe, "copy", "none to the rest side (legacy): the method may have side effects"), "\(unsafe)")
+    #expect(!has(try explain([], "GET", "/v1/crates/7"), "copy", ""))
+  }
+
   @Test func whatIsRefused() throws {
     let query = try explain(["stage: rpc"], "GET", "/v1/crates/7?nope=1")
     #expect(has(query, "answer", "400, no upstream is asked"))
