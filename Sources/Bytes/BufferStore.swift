@@ -1,20 +1,17 @@
-/// The buffers of one loop by their sizes: small ones for what waits to be sent together, big ones for reads, wide ones
-/// for what a socket does not take at once, and very big ones for bodies that come in bulk.
+/// The buffers of one loop in three sizes: small ones for what waits to be sent together, big ones for reads, and very
+/// big ones for bodies that come in bulk.
 ///
 /// Memory is lent for as long as there are bytes to handle, so that what is idle holds none, and what is busy asks the
 /// C library for none.
 package final class BufferStore {
   private var small = BufferPool(bufferCapacity: BufferStore.smallCapacity, limit: 64)
   private var big = BufferPool()
-  private var wide = BufferPool(bufferCapacity: BufferStore.wideCapacity, limit: 4)
   private var bulk = BufferPool(bufferCapacity: BufferStore.bulkCapacity, limit: 2)
   /// Very big buffers in use.
   private var bulkLent = 0
 
   /// Bytes of a small buffer, 4 KiB.
   package static let smallCapacity = 4 << 10
-  /// Bytes of a wide buffer, 384 KiB.
-  package static let wideCapacity = 384 << 10
   /// Bytes of a very big buffer, 1 MiB.
   package static let bulkCapacity = 1 << 20
   /// How many very big buffers may be in use at the same time: so many megabytes can slow clients make this loop hold.
@@ -35,18 +32,6 @@ package final class BufferStore {
     return bulk.take()
   }
 
-  /// Makes room for this many bytes more in a buffer that is written to, without growing it: it becomes a small, big or
-  /// wide one. More than fits there has it grow as any buffer does.
-  package func makeRoom(in buffer: inout ByteBuffer, for bytes: Int) {
-    guard buffer.room < bytes else { return }
-    let needed = buffer.count + bytes
-    guard needed > buffer.capacity, needed <= Self.wideCapacity else { return }
-    var roomier = needed <= big.bufferCapacity ? take(for: needed) : wide.take()
-    roomier.append(buffer)
-    swap(&roomier, &buffer)
-    give(roomier)
-  }
-
   /// Takes the memory of a buffer back, whatever is in it and wherever it is from.
   package func give(_ buffer: consuming ByteBuffer) {
     switch buffer.capacity {
@@ -54,7 +39,6 @@ package final class BufferStore {
     case Self.bulkCapacity...:
       bulkLent = max(0, bulkLent - 1)
       bulk.give(buffer)
-    case Self.wideCapacity...: wide.give(buffer)
     case big.bufferCapacity...: big.give(buffer)
     default: small.give(buffer)
     }

@@ -64,33 +64,6 @@ struct ByteQueueTests {
     queue.append(Self.pattern(200_000).span, from: store)
   }
 
-  @Test("room is made in memory that is kept, with what is there")
-  func room() {
-    let store = BufferStore()
-    var buffer = ByteBuffer()
-    store.makeRoom(in: &buffer, for: 0)
-    #expect(buffer.capacity == 0)
-    store.makeRoom(in: &buffer, for: 100)
-    #expect(buffer.capacity == BufferStore.smallCapacity)
-    var put = 0
-    for (more, capacity) in [(4_000, BufferStore.smallCapacity), (1_000, 65_536), (70_000, BufferStore.wideCapacity)] {
-      store.makeRoom(in: &buffer, for: more)
-      #expect(buffer.room >= more)
-      #expect(buffer.capacity == capacity)
-      buffer.append(Self.pattern(more, from: put))
-      put += more
-    }
-    // Room in front is room, too.
-    buffer.consume(75_000)
-    store.makeRoom(in: &buffer, for: BufferStore.wideCapacity)
-    #expect(buffer.capacity == BufferStore.wideCapacity)
-    buffer.append(Self.pattern(10))
-    store.makeRoom(in: &buffer, for: BufferStore.wideCapacity)
-    #expect(buffer.capacity == BufferStore.wideCapacity)
-    buffer.append(Self.pattern(BufferStore.wideCapacity))
-    #expect(buffer.count == BufferStore.wideCapacity + 10)
-  }
-
   @Test("a small buffer is kept for what is small")
   func sizes() {
     let store = BufferStore()

@@ -39,7 +39,7 @@ extension ClientConnection: ClientStream {
       return
     }
     if answerFraming == .chunked || count < buffer.count || buffer.capacity == 0 {
-      worker.loop.buffers.makeRoom(in: &output, for: count + ChunkedWriter.overhead)
+      worker.lendBuffer(to: &output, for: count + ChunkedWriter.overhead)
     }
     BodyFramer.frame(&buffer, count, as: answerFraming, into: &output)
     if isCongested { wasCongested = true }

@@ -57,7 +57,7 @@ extension UpstreamConnection: TickFlushing {
   }
 
   func send(_ buffer: inout ByteBuffer, _ count: Int) {
-    if !movesWhole(buffer, count) { worker.loop.buffers.makeRoom(in: &output, for: count + ChunkedWriter.overhead) }
+    if !movesWhole(buffer, count) { worker.lendBuffer(to: &output, for: count + ChunkedWriter.overhead) }
     BodyFramer.frame(&buffer, count, as: attempt?.request.framing ?? .none, into: &output)
     if isCongested { wasCongested = true }
     scheduleFlush()
