@@ -1,5 +1,6 @@
 import EventLoops
 import Gateway
+import Glibc
 import HTTPModel
 import Synchronization
 import Testing
@@ -166,6 +167,8 @@ import Testing
   @Test func whoSaysNothingForTheLongestTimeMakesRoom() throws {
     var limits = LocalServerLimits()
     limits.connections = 2
+    limits.idle = .seconds(600)
+    limits.request = .seconds(600)
     let server = try server(limits: limits)
     let silent = try RawClient(server.address)
     let half = try RawClient(server.address)
@@ -182,13 +185,21 @@ import Testing
   @Test func whileAllAreAnsweredOthersWaitForTheirTurn() throws {
     var limits = LocalServerLimits()
     limits.connections = 2
+    let begun = Atomic(0)
     let server = try server(limits: limits) { request in
+      begun.add(1, ordering: .relaxed)
       var response = LocalResponse.text(request.path + ".")
-      if request.path == "/slow" { response.delay = .milliseconds(100) }
+      response.delay = .milliseconds(100)
       return response
     }
-    let clients = try (0..<3).map { _ in try RawClient(server.address) }
-    for client in clients { client.send("GET /slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }
+    var clients: [RawClient] = []
+    for number in 1...3 {
+      let client = try RawClient(server.address)
+      client.send("GET /slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+      clients.append(client)
+      // Both places are taken by requests, not by connections that could make room.
+      while number < 3, begun.load(ordering: .relaxed) < number { usleep(1_000) }
+    }
     for client in clients { #expect(body(client.receiveAll()) == "/slow.") }
   }
 

@@ -82,13 +82,13 @@ final class LocalConnection: ReadinessHandler {
     parser = RequestHeadParser(limits: acceptor.configuration.limits.headLimits)
   }
 
-  /// Nil while it is being answered.
+  /// Nil while it is being answered, and while the client takes the last answer.
   var wait: Wait? {
     switch phase {
     case .handshake, .head: Wait(hasBegun: parser.hasBegun, since: waitsSince)
     case .body: Wait(hasBegun: true, since: waitsSince)
-    case .lingering: Wait(hasBegun: false, since: waitsSince)
-    case .delayed, .sending, .closed: nil
+    // Who lingers is gone within a second, and may be reading yet.
+    case .delayed, .sending, .lingering, .closed: nil
     }
   }
 
@@ -176,7 +176,6 @@ final class LocalConnection: ReadinessHandler {
       transport.shutdownWriting()
       phase = .lingering
       schedule(after: Self.lingerTime)
-      acceptor.beganToWait()
       return true
     }
     output.releaseStorage()
