@@ -33,6 +33,13 @@ extension JSONCodec {
     }
   }
 
+  /// Whether a text without a byte says nothing of a field: what a lenient profile takes for an absent one.
+  package func isAbsentWhenEmpty(message: Int, field: Int) -> Bool {
+    guard profile.isLenient, let plan = plan(message, field) else { return false }
+    let kind = plan.kind == .wrapper ? tables.messages[Int(plan.sub)].wrapped : plan.kind
+    return kind != .string && kind != .bytes
+  }
+
   /// Writes one value as text.
   ///
   /// Enums and times as the profile has them, bytes as unpadded URL-safe base64, 64-bit integers bare.

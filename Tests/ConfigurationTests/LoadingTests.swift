@@ -94,7 +94,7 @@ import Testing
     #expect(two.settings.json.timestamps == .unixMilliseconds)
     #expect(two.settings.query.ignoresUnknown)
     #expect(two.settings.query.ignore == ["b", "c*"])
-    #expect(two.settings.errorFormat == .problem)
+    #expect(two.settings.errors.format == .problem)
     #expect(two.settings.shadow.sample == 100)
     #expect(two.settings.shadow.maxBody == 1024)
     #expect(two.settings.prefix == "/b")

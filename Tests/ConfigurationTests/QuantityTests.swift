@@ -64,9 +64,9 @@ import Testing
     #expect { try Quantity.share(text) } throws: { ($0 as? QuantityFault)?.cure == cure }
   }
 
-  @Test(arguments: ["0.25", "1"])
-  func doesNotGuessAShareThatMayBeAFraction(_ text: String) {
-    #expect { try Quantity.share(text) } throws: { ($0 as? QuantityFault)?.cure.contains("as in `25%`") == true }
+  @Test(arguments: [("0.25", "`25%` or `0.25%`"), ("1", "`100%` or `1%`"), ("0.05", "`5%` or `0.05%`")])
+  func namesBothSharesThatAFractionMayMean(_ text: String, _ both: String) {
+    #expect { try Quantity.share(text) } throws: { ($0 as? QuantityFault)?.cure == "write \(both)" }
   }
 
   @Test(arguments: ["1234567890123456", "", "1_000", "١", "+1", "1.0"])

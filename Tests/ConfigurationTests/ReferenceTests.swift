@@ -45,7 +45,7 @@ import Testing
     #expect(service.settings.stage == route.stage)
     #expect(service.settings.json == route.json)
     #expect(service.settings.query.ignoresUnknown == route.query.ignoresUnknown)
-    #expect(service.settings.errorFormat == route.errorFormat)
+    #expect(service.settings.errors == route.errors)
     #expect(service.settings.bodyTypes == route.bodyTypes)
     #expect(service.settings.stream == route.stream)
     #expect(service.settings.timeout == route.timeout)

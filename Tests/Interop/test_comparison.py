@@ -170,7 +170,8 @@ def test_what_the_flip_would_refuse(shadowed, rest, rpc):
 
 
 def test_requests_with_bodies_need_consent(start, configuration, rest, rpc):
-    methods = {"CreateBook": {"shadow": {"unsafe": True, "ignore": ["id"]}}, "MoveBook": {}}
+    methods = {
+        "CreateBook": {"shadow": {"unsafe": True, "ignore": ["id"]}, "success_status": 201}, "MoveBook": {}}
     gateway = start(configuration(stage="shadow", methods=methods))
     body = json.dumps({"title": "Neu", "pages": 7}).encode()
     head = [("Content-Type", "application/json")]
@@ -181,6 +182,20 @@ def test_requests_with_bodies_need_consent(start, configuration, rest, rpc):
     assert gateway.fetch("POST", "/v1/books/b1:move", head, b'{"shelf":"s2"}').status == 200
     assert outcome(gateway, method="MoveBook") == "skipped"
     assert route(gateway, "MoveBook")["shadow"]["skipped"] == {"unsafe": 1} and len(rpc.calls) == 1
+
+
+def test_a_status_that_would_change(start, configuration, rest, rpc):
+    """What the app sees as 201 today would be 200 after the flip, if nobody says otherwise."""
+    gateway = start(configuration(stage="shadow", methods={"CreateBook": {"shadow": {"unsafe": True, "ignore": ["id"]}}}))
+    head = [("Content-Type", "application/json")]
+    assert gateway.fetch("POST", "/v1/shelves/s1/books", head, b'{"title":"Neu"}').status == 201
+    assert outcome(gateway, method="CreateBook") == "mismatch"
+    assert differences(gateway, "CreateBook") == ["status $"]
+    (sample,) = gateway.admin("GET", f"/routes/{SERVICE}/CreateBook/samples").json()["samples"]
+    assert sample["differences"][0]["rest"] == "HTTP 201" and "success_status" in sample["differences"][0]["rpc"]
+    # An RPC caller sees no status of a REST service.
+    gateway.fetch("POST", f"/{SERVICE}/CreateBook", head, b'{"shelf":"s1","book":{"title":"Neu"}}')
+    wait_until(lambda: gateway.metric("turnout_shadow_total", method="CreateBook", outcome="match") == 1, what="a match")
 
 
 def test_rules(shadowed, rest, rpc):

@@ -1,8 +1,11 @@
 """What `deploy/` holds: Kubernetes and Compose files against their schemas, and against the gateway itself."""
 
 import json
+import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import kubernetes_validate
 import pytest
@@ -209,3 +212,62 @@ def test_the_configuration_of_prometheus_is_good():
     checked = subprocess.run(
         ["promtool", "check", "config", "--syntax-only", file], capture_output=True, text=True, timeout=60)
     assert checked.returncode == 0, checked.stderr
+
+
+# The image, and systemd.
+
+def test_the_image_has_the_libraries(tmp_path):
+    """Each library that the program loads is of a package that the Dockerfile installs, or of the base image's own."""
+    if not shutil.which("dpkg-query"):
+        pytest.skip("this is no Debian")
+    loaded = re.findall(r"=> (/\S+)", subprocess.run(["ldd", BINARY], capture_output=True, text=True).stdout)
+    files = [str(Path(file).resolve()) for file in loaded if "/swift/" not in file]
+    owners = subprocess.run(["dpkg-query", "--search", *files], capture_output=True, text=True)
+    # Those of Swift are linked into the image's program, see --static-swift-stdlib.
+    packages = {line.split(":")[0] for line in owners.stdout.splitlines()} - {"libc6", "libgcc-s1"}
+    image = (DEPLOY / "Dockerfile").read_text()
+    assert "--static-swift-stdlib" in image
+    runtime = set(image[image.index("FROM debian:12-slim"):].split())
+    assert len(packages) >= 8 and packages <= runtime, packages - runtime
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
+def test_the_unit(tmp_path):
+    unit = tmp_path / "turnout.service"
+    unit.write_text((DEPLOY / "turnout.service").read_text().replace("/usr/local/bin/turnout", str(BINARY)))
+    checked = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, timeout=60)
+    assert checked.returncode == 0 and unit.name not in checked.stderr, checked.stderr
+    rated = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=20", unit], capture_output=True, text=True,
+        timeout=60)
+    assert rated.returncode == 0, rated.stdout
+    # systemd waits for the drain, and kills after it.
+    stop = int(re.search(r"TimeoutStopSec=(\d+)", unit.read_text())[1])
+    assert stop > 30, "the default of `drain`"
+
+
+# With all that it has started, whatever becomes of it.
+NAMESPACES = ["unshare", "--map-root-user", "--mount", "--net", "--pid", "--mount-proc", "--fork", "--kill-child"]
+
+
+def can_have_namespaces():
+    tools = ("unshare", "ip", "redis-server", "redis-cli", "prometheus")
+    return all(shutil.which(tool) for tool in tools) and subprocess.run(
+        [*NAMESPACES, "ip", "link", "set", "lo", "up"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not can_have_namespaces(), reason="no namespaces, or Redis or Prometheus is not installed")
+def test_the_services_of_compose_find_each_other(tmp_path):
+    """The files, names, ports, health checks and commands of compose.yaml, without containers."""
+    program = ROOT / "Tests/Interop/support/composed.py"
+    done = subprocess.run(
+        [*NAMESPACES, sys.executable, program, BINARY, tmp_path], capture_output=True, text=True, timeout=300)
+    logs = "".join(f"== {log.name}\n{log.read_text()[-2000:]}" for log in tmp_path.glob("*.log"))
+    assert done.returncode == 0, done.stderr + logs
+    found = json.loads(done.stdout)
+    assert (found["before"], found["after"]) == ("rest", "connect"), found["moved"]
+    assert any(key.startswith("turnout:stages") for key in found["redis"]), found["redis"]
+    assert found["targets"] == ["up"]
+    assert "TurnoutGuardTripped" in found["rules"] and "turnout:error_ratio:rate5m" in found["rules"]
+    assert {one["metric"]["instance"] for one in found["requests"]} == {"gateway:9902"}
+    assert found["gateway"] == 0

@@ -10,7 +10,7 @@ from support.shadows import differences, route, samples
 
 @pytest.fixture
 def gateway(start, configuration):
-    return start(configuration(service={"dry_run": "100%"}))
+    return start(configuration(service={"dry_run": "100%"}, methods={"CreateBook": {"success_status": 201}}))
 
 
 def counted(gateway, method="GetBook"):
@@ -51,6 +51,14 @@ def test_bodies(gateway, rest, rpc):
     assert gateway.fetch("POST", "/v1/shelves/s1/books", head, b'{"title":"x"}').status == 201
     until(gateway, {"refused": 1, "ok": 1}, "CreateBook")
     assert rest.requests[0].json() == {"title": "x", "isbn": "1"} and not rpc.calls
+
+
+def test_a_status_that_would_change(start, configuration, rest, rpc):
+    gateway = start(configuration(service={"dry_run": "100%"}))
+    assert gateway.fetch("DELETE", "/v1/books/b1").status == 204
+    until(gateway, {"misfit": 1}, "DeleteBook")
+    assert differences(gateway, "DeleteBook") == ["status $"]
+    assert not rpc.calls
 
 
 def test_errors_of_both_are_no_finding(gateway, rest, rpc):

@@ -87,6 +87,56 @@ MISTAKES = {
         "admin: { address: 127.0.0.1:9901 }", "admin: { address: 0.0.0.0:9901 }",
         "4:19: error: the admin endpoint would be open to the network without a token; "
         'set `token: "${env:TURNOUT_ADMIN_TOKEN}"`, or listen on `127.0.0.1`'),
+    "a misspelt side": (
+        "    rpc: content\n    stage: rest", "    rcp: content\n    stage: rest",
+        "17:5: error: unknown key `rcp` in a service; did you mean `rpc`?"),
+    "a share beyond the whole": (
+        "ListFeaturedTags: { stage: rpc }", "ListFeaturedTags: { stage: canary, canary: { percent: 150% } }",
+        "23:61: error: `150%` is more than the whole; write a share from `0%` to `100%`"),
+    "a share as a fraction": (
+        "max_error_rate: 5%", "max_error_rate: 0.05",
+        "21:48: error: `0.05` is not a share; write `5%` or `0.05%`"),
+    "a share alone": (
+        "ListFeaturedTags: { stage: rpc }", "ListFeaturedTags: { stage: canary, canary: 10% }",
+        "23:50: error: a mapping, the canary settings, belongs here, not text; write `{ percent: 10% }`"),
+    "a number of retries": (
+        "    stage: rpc\n", "    stage: rpc\n    retries: 3\n",
+        "30:14: error: a mapping, the retries, belongs here, not text; write `{ attempts: 3 }`"),
+    "a status beyond those of a success": (
+        "success_status: 201", "success_status: 404",
+        "31:40: error: `404` is out of bounds; write a whole number from 200 to 204"),
+    "an interceptor as a key": (
+        "    stage: rpc\n", "    stage: rpc\n    cors: { origins: ['*'] }\n",
+        "30:5: error: `cors` is not a key of a service; it is an interceptor; write it as `interceptors: [ { cors: … } ]`"),
+    "an interceptor without a colon": (
+        "- access_log: { format: text }", "- access_log",
+        "35:5: error: the interceptor `access_log` has no settings; write `access_log: {}`"),
+    "another product's word for endpoints": (
+        'endpoints: ["http://127.0.0.1:8081"]', 'url: "http://127.0.0.1:8081"',
+        "11:29: error: unknown key `url` in an upstream; it is called `endpoints` here"),
+    "certificates that are not to be verified": (
+        'endpoints: ["http://127.0.0.1:8082"] }',
+        'endpoints: ["https://127.0.0.1:8082"], tls: { insecure_skip_verify: true } }',
+        "12:93: error: `insecure_skip_verify` is not a key of the TLS of an upstream; certificates are always verified; "
+        "name the authority that issues them with `ca:`"),
+    "blanks of a web page": (
+        "    rpc: content\n", "\u00a0\u00a0\u00a0\u00a0rpc: content\n",
+        "18:10: error: not valid YAML: mapping values are not allowed in this context; line 17 is indented with "
+        "no-break spaces; write ordinary ones"),
+    "a brace that is not closed": (
+        'endpoints: ["http://127.0.0.1:8081"] }', 'endpoints: ["http://127.0.0.1:8081"]',
+        "12:3: error: not valid YAML: did not find expected ',' or '}' while parsing a flow mapping that begins in "
+        "line 11; check the indentation, brackets and quotes before this place"),
+    "a variable that is not set": (
+        "address: 127.0.0.1:8080", "address: ${env:NO_SUCH_ADDRESS}",
+        "3:14: error: the environment variable `NO_SUCH_ADDRESS` is not set; set it before the start"),
+    "a copy of what has side effects": (
+        "CreateComment: { success_status: 201 }", "CreateComment: { success_status: 201, stage: shadow }",
+        f"31:52: error: {SERVICE}.CommentService/CreateComment may have side effects, so it cannot be shadowed; declare "
+        "idempotency_level = NO_SIDE_EFFECTS if it has none, or write `shadow: { unsafe: true }`"),
+    "the same address twice": (
+        "admin: { address: 127.0.0.1:9901 }", "admin: { address: 127.0.0.1:8080 }",
+        "4:19: error: the address `127.0.0.1:8080` is given twice, first at FOLDER/turnout.yaml:3:14; use another port"),
     "a certificate without its key": (
         "address: 127.0.0.1:8080", "address: 127.0.0.1:8080\n    tls: { certificate: server.pem }",
         "4:10: error: the TLS of a listener needs `key`; write `certificate: FILE` and `key: FILE`"),
@@ -113,3 +163,23 @@ def test_check_says_what_and_how(name, tmp_path):
         [BINARY, "check", "--config", file], capture_output=True, text=True, timeout=PATIENCE)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.splitlines() == [f"{file}:{line.replace('FOLDER', str(tmp_path))}" for line in said]
+
+
+def test_check_warns_of_what_is_probably_not_meant(tmp_path):
+    """A variable in the shell's spelling, a secret that everybody can read, and a GET with a body."""
+    for proto in DEMO.glob("*.proto"):
+        shutil.copy(proto, tmp_path)
+    file = tmp_path / "turnout.yaml"
+    text = (DEMO / "turnout.yaml").read_text()
+    text = text.replace("127.0.0.1:9901 }", "127.0.0.1:9901, token: $TOKEN }")
+    text = text.replace(RANKING, "GetRanking: { stage: rpc, http: { get: '/v1/ranking/{type}', body: '*' } }")
+    file.write_text(text)
+    file.chmod(0o644)
+    result = subprocess.run([BINARY, "check", "--config", file], capture_output=True, text=True, timeout=PATIENCE)
+    assert result.returncode == 0, result.stderr
+    assert [line.removeprefix(f"{file}:") for line in result.stderr.splitlines()] == [
+        "4:42: warning: `$TOKEN` stands for itself; write `${env:TOKEN}` for the variable's value",
+        "4:42: warning: a secret stands here in clear text, and everybody on this machine can read the file; write "
+        f"`${{env:NAME}}` or `${{file:PATH}}` in its place, or take the right away: `chmod o-r {file}`",
+        "24:74: warning: a GET with a body: browsers, caches and most clients know none; leave `body` out, the fields "
+        "come from the query; or write `post:`"]

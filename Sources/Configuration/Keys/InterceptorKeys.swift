@@ -10,6 +10,11 @@ extension Sections {
       ].map { name in
         (name, .notYet("the interceptors of this version are \(listed(InterceptorKey.allCases.map(\.rawValue)))"))
       }))
+  /// Where somebody writes an interceptor as a key of what it is to act on.
+  static let interceptorHints = Dictionary(
+    uniqueKeysWithValues: InterceptorKey.allCases.map { key in
+      (key.rawValue, KeyHint.misplaced("it is an interceptor; write it as `interceptors: [ { \(key.rawValue): … } ]`"))
+    })
   static let accessLog = Section<AccessLogKey>("the access log")
   static let requestID = Section<RequestIDKey>("the request id")
   static let headers = Section<HeadersKey>("the headers", hints: headerHints)

@@ -6,7 +6,7 @@ extension Sections {
       uniqueKeysWithValues: JWTKey.allCases.filter { !JWTKey.ofIssuer.contains($0) }.map { key in
         (key.rawValue, KeyHint.misplaced("write it beside `issuers:`, for all of them"))
       }))
-  static let keySet = Section<KeySetKey>("a key set")
+  static let keySet = Section<KeySetKey>("a key set", shorthand: .url)
 
   private static let jwtHints: [String: KeyHint] = [
     "audience": .misplaced("write `audiences: [NAME]`"), "jwks_uri": .misplaced("write `jwks: { url: … }`"),

@@ -4,7 +4,7 @@ extension Sections {
     hints: [
       "override": .misplaced("write it beside `canary:`; it is for every stage"),
       "ramp": .misplaced("write it beside `canary:`"), "guard": .misplaced("write it beside `canary:`"),
-    ])
+    ], shorthand: .percent)
   static let canaryRule = Section<CanaryRuleKey>("a canary rule")
   static let canaryCondition = Section<CanaryConditionKey>(
     "the condition of a rule",

@@ -1,12 +1,13 @@
 /// All that a configuration file can say.
 enum Sections {
-  static let root = Section<RootKey>("the configuration")
-  static let listener = Section<ListenerKey>("a listener")
+  static let root = Section<RootKey>("the configuration", hints: interceptorHints)
+  static let listener = Section<ListenerKey>("a listener", shorthand: .address)
   static let listenerTLS = Section<ListenerTLSKey>("the TLS of a listener")
   static let certificate = Section<CertificateKey>("a certificate")
-  static let admin = Section<AdminKey>("the admin endpoint")
+  static let admin = Section<AdminKey>("the admin endpoint", shorthand: .address)
   static let probes = Section<ProbesKey>(
-    "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")])
+    "the probes listener", hints: ["token": .misplaced("probes only answer reads; `admin:` takes a token")],
+    shorthand: .address)
   static let callers = Section<CallersKey>("the callers")
   static let schemaSource = Section<SchemaKey>("a schema source")
   static let limits = Section<LimitsKey>("the limits")
@@ -20,7 +21,8 @@ enum Sections {
       outlierEjection.known, retries.known, backoff.known, upstreamLimits.known, credentials.known,
       staticCredentials.known,
       fileCredentials.known, oauth2.known, service.known,
-      method.known, json.known, query.known, errors.known, shadow.known, fallback.known, canary.known, canaryRule.known,
+      method.known, json.known, query.known, errors.known, errorStatuses.known, inSuccess.known, shadow.known,
+      fallback.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,

@@ -1,7 +1,7 @@
 extension Sections {
-  private static let routeHints: [String: KeyHint] = [
+  private static let routeHints: [String: KeyHint] = interceptorHints.merging([
     "percent": .misplaced("write it under `canary:`"), "sticky_by": .misplaced("write it under `canary:`"),
-  ]
+  ]) { $1 }
 
   static let service = Section<RouteKey>(
     "a service", keys: RouteKey.shared + [.methods, .answer],
@@ -11,7 +11,9 @@ extension Sections {
     hints: routeHints.merging(["answer": .misplaced("a service is answered as a whole: write it there")]) { $1 })
   static let json = Section<JSONKey>("the JSON settings")
   static let query = Section<QueryKey>("the query settings")
-  static let errors = Section<ErrorsKey>("the error settings")
+  static let errors = Section<ErrorsKey>("the error settings", shorthand: .format)
+  static let errorStatuses = Section<ErrorSettings.Code>("the statuses of errors")
+  static let inSuccess = Section<InSuccessKey>("what tells an error")
   static let compression = Section<CompressionKey>("the compression")
   static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>("the shadow settings")
@@ -20,13 +22,14 @@ extension Sections {
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case stream, canary, override, limits, `guard`, ramp, retries, fallback
+  case etag, stream, canary, override, limits, `guard`, ramp, retries, fallback
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
   case dryRun = "dry_run"
   case bodyTypes = "body_types"
   case successStatus = "success_status"
+  case trailingSlash = "trailing_slash"
   /// Of a service only.
   case methods, answer
   /// Of a method only.
@@ -42,12 +45,12 @@ enum JSONKey: String, SectionKey {
   case int64, enums
   case enumPrefix = "enum_prefix"
   case enumCase = "enum_case"
-  case unset, timestamps
+  case unset, timestamps, reading
   case unknownFields = "unknown_fields"
 }
 
 enum QueryKey: String, SectionKey {
-  case unknown, ignore
+  case unknown, ignore, lists
 }
 
 enum CompressionKey: String, SectionKey {
@@ -61,7 +64,14 @@ enum RouteLimitsKey: String, SectionKey {
 }
 
 enum ErrorsKey: String, SectionKey {
-  case format
+  case format, body, statuses
+  case inSuccess = "in_success"
+}
+
+extension ErrorSettings.Code: SectionKey {}
+
+enum InSuccessKey: String, SectionKey {
+  case member, equals, not, code
 }
 
 enum FallbackKey: String, SectionKey {

@@ -5,10 +5,10 @@ extension Sections {
     hints: [
       "host": .misplaced("write `address: host:port`"), "url": .misplaced("write `address: host:port`"),
       "db": .misplaced("write `database:`"),
-    ])
-  static let redisTLS = Section<UpstreamTLSKey>("the TLS of a Redis server")
-  static let state = Section<StateKey>("the state")
-  static let audit = Section<AuditKey>("the audit log")
+    ], shorthand: .address)
+  static let redisTLS = Section<UpstreamTLSKey>("the TLS of a Redis server", hints: verifyingHints)
+  static let state = Section<StateKey>("the state", shorthand: .file)
+  static let audit = Section<AuditKey>("the audit log", shorthand: .path)
 }
 
 enum RedisKey: String, SectionKey {

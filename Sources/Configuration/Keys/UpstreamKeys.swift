@@ -1,11 +1,22 @@
 extension Sections {
-  static let upstream = Section<UpstreamKey>("an upstream")
-  static let upstreamTLS = Section<UpstreamTLSKey>("the TLS of an upstream")
+  static let upstream = Section<UpstreamKey>(
+    "an upstream",
+    hints: Dictionary(
+      uniqueKeysWithValues: [
+        "url", "urls", "uri", "address", "addresses", "host", "hosts", "server", "servers", "target",
+      ]
+      .map { ($0, .means("endpoints")) }))
+  static let upstreamTLS = Section<UpstreamTLSKey>("the TLS of an upstream", hints: verifyingHints)
+  /// A gateway that asks no upstream who it is would be worth nothing as one.
+  static let verifyingHints = Dictionary(
+    uniqueKeysWithValues: ["insecure", "insecure_skip_verify", "skip_verify", "verify"].map { name in
+      (name, KeyHint.misplaced("certificates are always verified; name the authority that issues them with `ca:`"))
+    })
   static let endpoint = Section<EndpointKey>("an endpoint")
   static let balance = Section<BalanceKey>("a balance")
-  static let healthCheck = Section<HealthCheckKey>("a health check")
+  static let healthCheck = Section<HealthCheckKey>("a health check", shorthand: .path)
   static let outlierEjection = Section<OutlierEjectionKey>("the outlier ejection")
-  static let retries = Section<RetriesKey>("the retries")
+  static let retries = Section<RetriesKey>("the retries", shorthand: .attempts)
   static let backoff = Section<BackoffKey>("a backoff")
   static let upstreamLimits = Section<UpstreamLimitsKey>("the limits of an upstream")
 }

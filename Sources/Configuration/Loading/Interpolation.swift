@@ -47,8 +47,20 @@ extension LoadContext {
       }
     }
     result.value += rest
+    if let name = written.dropping(prefix: "$"), isVariableName(name) {
+      warning(position, "\(quoted(written)) stands for itself", cure: "write `${env:\(name)}` for the variable's value")
+    }
     if result.isSecret { keep(secret: result.value) }
     return isWhole ? result : nil
+  }
+
+  /// As variables of the environment are mostly named: `API_TOKEN`.
+  private func isVariableName(_ name: String) -> Bool {
+    name.first?.isLetter == true
+      && name.utf8.allSatisfy { byte in
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (0x30...0x39).contains(byte)
+          || byte == UInt8(ascii: "_")
+      }
   }
 
   private func substitute(_ name: String, at position: SourcePosition) -> String? {

@@ -2,11 +2,14 @@ import Diagnostics
 
 extension LoadContext {
   /// The entries of a mapping; none for nothing at all.
-  func mapping(_ node: Node, _ wanted: String) -> [Node.Entry]? {
+  ///
+  /// - Parameter cure: What to write in place of what is none, if that can be said.
+  func mapping(_ node: Node, _ wanted: String, cure: String? = nil) -> [Node.Entry]? {
     if node.isNull { return [] }
     guard case .mapping(let entries) = node.content else {
       error(
-        node.position, "a mapping, \(wanted), belongs here, not \(node.kindName)", cure: "write `key: value` lines")
+        node.position, "a mapping, \(wanted), belongs here, not \(node.kindName)",
+        cure: cure ?? "write `key: value` lines")
       return nil
     }
     return entries

@@ -52,10 +52,13 @@ extension LoadContext {
 
   func integer(_ node: Node, _ range: ClosedRange<Int>) -> Int? {
     guard let text = text(node, "a number") else { return nil }
-    guard let value = Quantity.integer(text.value), range.contains(value) else {
-      error(
-        node.position, "\(text.shown) is not a whole number from \(range.lowerBound) to \(range.upperBound)",
-        cure: "write one without unit, point or sign")
+    let bounds = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    guard let value = Quantity.integer(text.value) else {
+      error(node.position, "\(text.shown) is not \(bounds)", cure: "write one without unit, point or sign")
+      return nil
+    }
+    guard range.contains(value) else {
+      error(node.position, "\(text.shown) is out of bounds", cure: "write \(bounds)")
       return nil
     }
     return value

@@ -1,5 +1,13 @@
 import Diagnostics
 
+extension Node {
+  /// What to write in place of a bare value that somebody took for a shorthand.
+  fileprivate func cure(as key: some SectionKey) -> String? {
+    guard case .scalar(let scalar) = content, !isNull, !scalar.text.contains(where: \.isNewline) else { return nil }
+    return "write \(quoted("{ \(key.rawValue): \(scalar.text) }"))"
+  }
+}
+
 /// The entries of a mapping by known key; the others were reported when it was made.
 struct MappingReader<Key: SectionKey> {
   /// Where a missing key is reported; the mapping itself unless somebody knows better.
@@ -10,7 +18,9 @@ struct MappingReader<Key: SectionKey> {
   /// Nil, and a fault, when the value is not a mapping; nothing at all is an empty one.
   init?(_ node: Node, _ section: Section<Key>, _ context: LoadContext) {
     place = node.position
-    guard let all = context.mapping(node, section.name) else { return nil }
+    guard let all = context.mapping(node, section.name, cure: section.shorthand.flatMap { node.cure(as: $0) }) else {
+      return nil
+    }
     for entry in all {
       if let key = section.key(entry.key) {
         entries[key] = entry
@@ -27,6 +37,11 @@ struct MappingReader<Key: SectionKey> {
       context.error(entry.keyPosition, "\(quoted(entry.key)) is not supported by this version", cure: instead)
     case .misplaced(let place):
       context.error(entry.keyPosition, "\(quoted(entry.key)) is not a key of \(section.name)", cure: place)
+    case .means(let key):
+      meant.insert(key)
+      context.error(
+        entry.keyPosition, "unknown key \(quoted(entry.key)) in \(section.name)",
+        cure: "it is called \(quoted(key)) here")
     case nil:
       let keys = section.keys.map(\.rawValue)
       let near = context.nearest(entry.key, in: keys)

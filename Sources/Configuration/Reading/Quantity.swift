@@ -121,9 +121,9 @@ enum Quantity {
     guard unit.isEmpty || unit == "%", let parts = decimal(number, places: 2), parts <= 10_000 else {
       throw QuantityFault("is not a share", cure: plain)
     }
-    // 0.25 may mean either of two shares; better no guess.
-    let isClear = parts == 0 || parts >= 100 && !(unit.isEmpty && parts == 100)
-    throw QuantityFault(
-      "is not a share", cure: isClear ? "write \(quoted(number + "%"))" : plain, plainCure: plain)
+    var cure = "write \(quoted(number + "%"))"
+    // 0.25 may mean either of two shares.
+    if unit.isEmpty, parts > 0, parts <= 100 { cure = "write \(quoted("\(parts)%")) or \(quoted(number + "%"))" }
+    throw QuantityFault("is not a share", cure: cure, plainCure: plain)
   }
 }

@@ -7,6 +7,8 @@ enum KeyHint: Sendable {
   case notYet(String)
   /// It is known elsewhere; the text says where.
   case misplaced(String)
+  /// Another product's word for this key of the section.
+  case means(String)
 }
 
 /// One kind of mapping: what it is called in messages, and its keys.
@@ -15,15 +17,19 @@ struct Section<Key: SectionKey>: Sendable {
   var name: String
   var keys: [Key]
   var hints: [String: KeyHint]
+  /// The key that a value is probably for which stands in place of the mapping: `canary: 10%`.
+  var shorthand: Key?
   /// Of another product's files: not of our reference, and its keys may be spelt in lowerCamelCase too (ProtoJSON).
   var isForeign: Bool
 
   init(
-    _ name: String, keys: [Key] = Array(Key.allCases), hints: [String: KeyHint] = [:], isForeign: Bool = false
+    _ name: String, keys: [Key] = Array(Key.allCases), hints: [String: KeyHint] = [:], shorthand: Key? = nil,
+    isForeign: Bool = false
   ) {
     self.name = name
     self.keys = keys
     self.hints = hints
+    self.shorthand = shorthand
     self.isForeign = isForeign
   }
 

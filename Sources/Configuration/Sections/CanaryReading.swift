@@ -2,16 +2,19 @@ import Diagnostics
 
 /// `canary:` and `override:` of a route.
 extension RootReader {
-  func apply(canary node: Node, to canary: inout RouteSettings.Canary?) {
-    guard let map = MappingReader(node, Sections.canary, context) else { return }
+  /// - Returns: Whether the share could be read, or none is given.
+  func apply(canary node: Node, to canary: inout RouteSettings.Canary?) -> Bool {
+    guard let map = MappingReader(node, Sections.canary, context) else { return false }
     var result = canary ?? RouteSettings.Canary()
-    context.read(map[.percent], into: &result.percent) { context.share($0) }
+    let share = map[.percent].map { context.share($0) }
+    result.percent = (share ?? nil) ?? result.percent
     context.read(map[.stickyBy], into: &result.stickyBy) { stickyKeys($0) }
     context.read(map[.salt], into: &result.salt) { context.name($0, "a salt")?.value }
     context.read(map[.rules], into: &result.rules) { node in
       context.list(node, "rules")?.compactMap { canaryRule($0) }
     }
     canary = result
+    return share != .some(nil) && !map.wasMeant(.percent)
   }
 
   private func stickyKeys(_ node: Node) -> [RouteSettings.StickyKey]? {

@@ -31,6 +31,11 @@ extension RootReader {
     if let body = map[.body] {
       rule.body = context.name(body, "`*` or a field's name")?.value
       rule.bodyPosition = body.position
+      if verb == .get {
+        context.warning(
+          body.position, "a GET with a body: browsers, caches and most clients know none",
+          cure: "leave `body` out, the fields come from the query; or write `post:`")
+      }
     }
     if let body = map[.responseBody] {
       rule.responseBody = context.name(body, "a field's name")?.value

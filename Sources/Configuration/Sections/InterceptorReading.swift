@@ -8,6 +8,10 @@ extension RootReader {
     var places: [InterceptorKey: SourcePosition] = [:]
     var result: [InterceptorConfiguration] = []
     for element in context.list(node, "interceptors") ?? [] {
+      if let name = bareName(element) {
+        context.error(element.position, "the interceptor \(quoted(name)) has no settings", cure: "write `\(name): {}`")
+        continue
+      }
       guard let map = MappingReader(element, Sections.interceptor, context) else { continue }
       guard let key = self.name(of: element, map), let settings = map[key] else { continue }
       if Self.isOnlyOnce(key) {
@@ -22,6 +26,12 @@ extension RootReader {
       result.append(interceptor)
     }
     return result
+  }
+
+  /// The name of an interceptor that stands alone, without a colon.
+  private func bareName(_ element: Node) -> String? {
+    guard case .scalar(let scalar) = element.content else { return nil }
+    return InterceptorKey(rawValue: scalar.text)?.rawValue
   }
 
   private static func isOnlyOnce(_ key: InterceptorKey) -> Bool {

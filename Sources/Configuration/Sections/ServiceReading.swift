@@ -62,7 +62,7 @@ extension RootReader {
   ///
   /// - Returns: Whether stage and sides could be read, so that it makes sense to compare them.
   private func apply(_ map: MappingReader<RouteKey>, to settings: inout RouteSettings) -> Bool {
-    var isReadable = true
+    var isReadable = !map.wasMeant(.rest) && !map.wasMeant(.rpc) && !map.wasMeant(.stage)
     if let node = map[.rest] {
       settings.rest = reference(node)
       isReadable = isReadable && settings.rest != nil
@@ -88,6 +88,11 @@ extension RootReader {
     context.read(map[.stripPrefix], into: &settings.stripPrefix) { context.boolean($0) }
     context.read(map[.envelope], into: &settings.envelope) { context.name($0, "a member's name")?.value }
     context.read(map[.timeout], into: &settings.timeout) { context.duration($0, zeroAllowed: true) }
+    context.read(map[.etag], into: &settings.makesEntityTags) { context.boolean($0) }
+    context.read(map[.trailingSlash], into: &settings.acceptsTrailingSlash) { node in
+      let word: TrailingSlash? = context.word(node, "a treatment of a slash at the end")
+      return word.map { $0 == .accept }
+    }
     context.read(map[.successStatus], into: &settings.successStatus) { successStatus($0) }
     if let node = map[.compression] { apply(compression: node, to: &settings.compression) }
     context.read(map[.retries], into: &settings.retries) { retries($0) }
@@ -95,9 +100,7 @@ extension RootReader {
     if let node = map[.json] { apply(json: node, to: &settings.json) }
     if let node = map[.query] { apply(query: node, to: &settings.query) }
     context.read(map[.bodyTypes], into: &settings.bodyTypes) { bodyTypes($0) }
-    if let node = map[.errors], let errors = MappingReader(node, Sections.errors, context) {
-      context.read(errors[.format], into: &settings.errorFormat) { context.word($0, "an error format") }
-    }
+    if let node = map[.errors] { apply(errors: node, to: &settings.errors) }
     context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
     context.read(map[.rateLimitCost], into: &settings.rateLimitCost) { context.integer($0, 0...1_000_000) }
     if let node = map[.limits], let limits = MappingReader(node, Sections.routeLimits, context) {
@@ -106,7 +109,7 @@ extension RootReader {
     }
     if let node = map[.shadow] { apply(shadow: node, to: &settings.shadow) }
     context.read(map[.dryRun], into: &settings.dryRun) { context.share($0) }
-    if let node = map[.canary] { apply(canary: node, to: &settings.canary) }
+    if let node = map[.canary] { isReadable = apply(canary: node, to: &settings.canary) && isReadable }
     context.read(map[.override], into: &settings.override) { sideOverride($0) }
     if let node = map[.guard] { apply(guard: node, to: &settings.guard) }
     if let node = map[.fallback] { apply(fallback: node, to: &settings.fallback) }
@@ -141,7 +144,12 @@ extension RootReader {
     context.read(map[.enumCase], into: &json.enumCase) { context.word($0, "a case of enum names") }
     context.read(map[.unset], into: &json.unset) { context.word($0, "a form of unset fields") }
     context.read(map[.timestamps], into: &json.timestamps) { context.word($0, "a form of timestamps") }
+    context.read(map[.reading], into: &json.reading) { context.word($0, "a way of reading") }
     context.read(map[.unknownFields], into: &json.unknownFields) { context.word($0, "a treatment of unknown fields") }
+  }
+
+  private enum TrailingSlash: String, CaseIterable {
+    case reject, accept
   }
 
   private enum UnknownQuery: String, CaseIterable {
@@ -157,6 +165,7 @@ extension RootReader {
     context.read(map[.ignore], into: &query.ignore) { node in
       context.texts(node, "names", each: "a parameter's name")?.map(\.value)
     }
+    context.read(map[.lists], into: &query.lists) { context.word($0, "a spelling of lists") }
   }
 }
 

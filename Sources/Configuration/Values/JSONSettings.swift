@@ -39,8 +39,16 @@ package struct JSONSettings: Sendable, Hashable {
   /// `timestamps:`
   package enum Timestamps: String, Sendable, CaseIterable {
     case rfc3339
+    case rfc3339Milliseconds = "rfc3339_ms"
+    case local, sql
     case unix
     case unixMilliseconds = "unix_ms"
+  }
+
+  /// `reading:`, whether values are read that ProtoJSON refuses.
+  package enum Reading: String, Sendable, CaseIterable {
+    case strict
+    case lenient
   }
 
   /// `unknown_fields:`, what becomes of members that the schema does not know.
@@ -60,6 +68,7 @@ package struct JSONSettings: Sendable, Hashable {
   package var unset = Unset.omit
   package var timestamps = Timestamps.rfc3339
   package var unknownFields = UnknownFields.reject
+  package var reading = Reading.strict
 
   package init() {}
 }

@@ -89,17 +89,6 @@ package struct RouteSettings: Sendable {
     case rpc
   }
 
-  /// The shape of errors to REST callers.
-  package enum ErrorFormat: String, Sendable, CaseIterable {
-    /// google.rpc.Status: `{"code": 5, "message": …, "details": […]}`.
-    case status
-    /// That of Google's APIs: `{"error": {"code": 404, …}}`.
-    case google
-    /// RFC 9457.
-    case problem
-    case connect
-  }
-
   /// `body_types:`, the forms of REST bodies.
   package enum BodyType: String, Sendable, CaseIterable {
     case json
@@ -124,6 +113,12 @@ package struct RouteSettings: Sendable {
     package var ignoresUnknown = false
     /// Names that are dropped, with `*` for any run of characters.
     package var ignore: [String] = []
+    package var lists = Lists.repeated
+
+    /// `lists:`, how the REST API spells lists.
+    package enum Lists: String, Sendable, CaseIterable {
+      case repeated, brackets, commas
+    }
     package init() {}
   }
 
@@ -157,11 +152,15 @@ package struct RouteSettings: Sendable {
   package var query = Query()
   /// What REST bodies may be; answers are protobuf too where it is listed (Default: json and protobuf).
   package var bodyTypes: [BodyType] = [.json, .protobuf]
-  package var errorFormat = ErrorFormat.status
+  package var errors = ErrorSettings()
   /// (Default: ndjson).
   package var stream = StreamForm.ndjson
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
+  /// `etag:`, whether translated answers to a GET have a tag, and are left out for a caller who has them.
+  package var makesEntityTags = false
+  /// `trailing_slash:`, whether a path with a slash more at its end is the same path.
+  package var acceptsTrailingSlash = false
   package var shadow = Shadow()
   /// Parts per 10,000 of the calls in stage rest that are translated to see what a flip would refuse; nobody is asked
   /// (Default: 0).

@@ -118,7 +118,21 @@ struct EventStream: ~Copyable {
       let mark = place(parser.pointee.context_mark)
       if mark.line != place(parser.pointee.problem_mark).line { what += " that begins in line \(mark.line)" }
     }
-    return Diagnostic(at: place(parser.pointee.problem_mark), what, cure: cure(for: problem))
+    return Diagnostic(at: place(parser.pointee.problem_mark), what, cure: noBreakSpaceCure() ?? cure(for: problem))
+  }
+
+  /// Pasted text often has blanks that look like any other and are none to YAML.
+  private func noBreakSpaceCure() -> String? {
+    let line = Int(truncatingIfNeeded: parser.pointee.problem_mark.line)
+    let lines = input.split(separator: 0x0A, maxSplits: line + 1, omittingEmptySubsequences: false)
+    // The fault shows in the line itself or in the one behind it.
+    for number in [line, line - 1] where lines.indices.contains(number) {
+      let text = String(decoding: lines[number], as: UTF8.self)
+      if text.drop(while: { $0 == " " }).first == "\u{A0}" {
+        return "line \(number + 1) is indented with no-break spaces; write ordinary ones"
+      }
+    }
+    return nil
   }
 
   private func cure(for problem: String) -> String {

@@ -191,6 +191,8 @@ final class GatewayMetrics: Sendable {
       labels: ["redis", "decision"])
     _ = reloads.child(["ok"])
     _ = reloads.child(["failed"])
+    // Prometheus sees no growth in the first value of a series: what an alert waits for has to be there before.
+    for reason in ["connections", "descriptors"] { _ = acceptPauses.child([reason]) }
   }
 
   func malformed(_ error: HTTP1Error, shard: Int) {

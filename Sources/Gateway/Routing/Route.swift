@@ -3,6 +3,7 @@ import Migration
 import ProtoJSON
 import ProtobufSchema
 import REST
+import RPC
 
 /// The plan of one RPC method: its faces, its backends, how it is translated. Immutable, shared by all loops.
 final class Route: Sendable {
@@ -38,6 +39,10 @@ final class Route: Sendable {
   /// Whether calls may be copied in other stages than shadow.
   let mayCopy: Bool
   let errorFormat: ErrorFormat
+  /// HTTP statuses in place of those of the codes, by code; nil: none.
+  let errorStatuses: [Code: Int]?
+  /// Errors of a REST backend with a status of success; nil: there are none.
+  let successErrors: SuccessErrors?
   /// For callers whose Accept says nothing else.
   let streamForm: StreamForm
   /// Of answers to REST callers; nil: none is compressed.
@@ -83,7 +88,12 @@ final class Route: Sendable {
     method = type.name
     name = "\(service)/\(type.name)"
     procedure = "/\(name)"
-    errorFormat = ErrorFormat(settings.errorFormat)
+    errorFormat = ErrorFormat(settings.errors)
+    let statuses = settings.errors.statuses.compactMap { name, status in
+      Code(name: name.rawValue).map { ($0, status) }
+    }
+    errorStatuses = statuses.isEmpty ? nil : Dictionary(statuses) { first, _ in first }
+    successErrors = SuccessErrors(settings.errors.inSuccess)
     streamForm = StreamForm(settings.stream)
     compression = CompressionPlan(settings.compression)
   }

@@ -1,4 +1,5 @@
 import Bytes
+import Configuration
 import HTTPModel
 import REST
 import RPC
@@ -56,7 +57,24 @@ final class Router {
       }
     }
     if let refusedProcedure { return refusedProcedure }
+    if let decision = withoutSlash(head.method, path, authority, snapshot) { return decision }
     return unmatched(head, path, authority, snapshot, allowed: allowed)
+  }
+
+  /// The REST face of a path with one slash more at its end, if the route takes that for the same.
+  private func withoutSlash(
+    _ method: HTTPMethod, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
+  ) -> RouteDecision? {
+    guard snapshot.acceptsTrailingSlashes, path.count > 2, path[path.count - 1] == UInt8(ascii: "/") else { return nil }
+    let shorter = path.extracting(first: path.count - 1)
+    for group in snapshot.groups where group.serves(authority) {
+      guard case .matched(let target) = group.trie.match(method: method, path: shorter, captures: &captures) else {
+        continue
+      }
+      let (route, binding) = group.targets[target]
+      if snapshot.routes[route].settings.acceptsTrailingSlash { return .rest(route: route, binding: binding) }
+    }
+    return nil
   }
 
   /// The face that the call itself would have, if its route answers preflights.
@@ -73,6 +91,11 @@ final class Router {
         return snapshot.routes[route].answersPreflights ? .preflight(route: route, binding: binding) : nil
       }
     }
+    if case .rest(let route, let binding) = withoutSlash(method, path, authority, snapshot),
+      snapshot.routes[route].answersPreflights
+    {
+      return .preflight(route: route, binding: binding)
+    }
     return nil
   }
 
@@ -88,6 +111,12 @@ final class Router {
             "no route for this spelling of the path; write it without doubled or trailing "
               + "slashes, dot segments and escaped slashes", httpStatus: 404))
       }
+      if meetsRouteInCapitals(head.method, path, authority, snapshot) {
+        return .refused(
+          RPCError(
+            .unimplemented, "the method \(head.method.name) is not known; methods are written in capitals",
+            httpStatus: 501))
+      }
       return .fallback(upstream: fallback)
     }
     if !allowed.isEmpty {
@@ -98,6 +127,21 @@ final class Router {
           httpStatus: 405, headers: [("allow", methods.joined(separator: ", "))]))
     }
     return .refused(RPCError(.notFound, "no route for \(head.method.name) on this path", httpStatus: 404))
+  }
+
+  /// Whether a backend that does not look at the case of methods would take this for a call of a described route
+  /// (RFC 9110 section 9.1: it matters).
+  private func meetsRouteInCapitals(
+    _ method: HTTPMethod, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
+  ) -> Bool {
+    guard case .other(let name) = method else { return false }
+    let capitals = HTTPMethod(name.uppercased())
+    guard capitals != method else { return false }
+    for group in snapshot.groups where group.serves(authority) {
+      if case .matched = group.trie.match(method: capitals, path: path, captures: &captures) { return true }
+      if capitals == .post || capitals == .get, group.procedures.route(for: path) != nil { return true }
+    }
+    return false
   }
 
   private func meetsRouteWhenNormalized(

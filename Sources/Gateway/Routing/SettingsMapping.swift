@@ -2,6 +2,7 @@ import Configuration
 import ProtoJSON
 import ProtobufSchema
 import REST
+import RPC
 
 extension JSONProfile {
   /// The profile that a route's `json:` describes.
@@ -16,9 +17,13 @@ extension JSONProfile {
     unsetAsNull = settings.unset == .null
     switch settings.timestamps {
     case .rfc3339: timestamps = .rfc3339
+    case .rfc3339Milliseconds: timestamps = .rfc3339Milliseconds
+    case .local: timestamps = .local
+    case .sql: timestamps = .sql
     case .unix: timestamps = .unix
     case .unixMilliseconds: timestamps = .unixMilliseconds
     }
+    isLenient = settings.reading == .lenient
     switch settings.unknownFields {
     case .reject: unknownFields = .reject
     case .ignore: unknownFields = .ignore
@@ -37,14 +42,94 @@ extension HTTPRule {
 }
 
 extension ErrorFormat {
-  /// The shape of errors that a route's `errors:` names.
-  init(_ format: RouteSettings.ErrorFormat) {
+  /// The shape of errors that a route's `errors:` names or spells out.
+  init(_ errors: ErrorSettings) {
+    if let body = errors.body {
+      var template = ErrorTemplate()
+      template.append(body)
+      self = .template(template)
+      return
+    }
     self =
-      switch format {
+      switch errors.format {
       case .status: .status
       case .google: .google
       case .problem: .problem
       case .connect: .connect
+      }
+  }
+}
+
+extension ErrorTemplate {
+  fileprivate mutating func append(_ body: ErrorSettings.Body) {
+    switch body {
+    case .literal(let json): append(json: json)
+    case .value(let placeholder): append(Slot(placeholder))
+    case .text(let fragments):
+      append(json: "\"")
+      for fragment in fragments {
+        switch fragment {
+        case .text(let text): append(partOfText: text)
+        case .placeholder(let placeholder): append(partOfText: Slot(placeholder))
+        }
+      }
+      append(json: "\"")
+    case .list(let elements):
+      append(json: "[")
+      for (index, element) in elements.enumerated() {
+        if index > 0 { append(json: ",") }
+        append(element)
+      }
+      append(json: "]")
+    case .object(let members):
+      append(json: "{")
+      for (index, member) in members.enumerated() {
+        if index > 0 { append(json: ",") }
+        append(text: member.name)
+        append(json: ":")
+        append(member.value)
+      }
+      append(json: "}")
+    }
+  }
+}
+
+extension ErrorTemplate.Slot {
+  fileprivate init(_ placeholder: ErrorSettings.Placeholder) {
+    self =
+      switch placeholder {
+      case .code: .code
+      case .upperCaseCode: .upperCaseCode
+      case .number: .number
+      case .status: .status
+      case .message: .message
+      case .details: .details
+      }
+  }
+}
+
+extension SuccessErrors {
+  /// What a route's `errors: { in_success: … }` says; nil for none.
+  init?(_ settings: ErrorSettings.InSuccess?) {
+    guard let settings else { return nil }
+    let test: Test =
+      switch settings.test {
+      case .present: .present
+      case .equals(let values): .equals(values)
+      case .not(let values): .not(values)
+      }
+    self.init(member: settings.member, test: test, code: Code(name: settings.code.rawValue) ?? .unknown)
+  }
+}
+
+extension QueryLists {
+  /// How a route's `query: { lists: … }` spells them.
+  init(_ word: RouteSettings.Query.Lists) {
+    self =
+      switch word {
+      case .repeated: .repeated
+      case .brackets: .brackets
+      case .commas: .commas
       }
   }
 }

@@ -20,6 +20,8 @@ final class Snapshot: Sendable {
   let credentials: [OutgoingCredentials?]
   /// Whether a route answers preflights, so that they are looked for.
   let answersPreflights: Bool
+  /// Whether a route takes a path with a slash more for its own, so that such are looked for.
+  let acceptsTrailingSlashes: Bool
   /// Index of the upstream for what no route matches.
   let fallback: Int?
   let security: GatewaySecurity
@@ -58,6 +60,7 @@ final class Snapshot: Sendable {
     upstreams = configuration.upstreams
     upstreamHeaders = configuration.upstreams.map { HeaderChanges($0.headers) }
     answersPreflights = routes.contains(where: \.answersPreflights)
+    acceptsTrailingSlashes = routes.contains(where: \.settings.acceptsTrailingSlash)
     self.fallback = fallback
     self.security = security
     listeners = Dictionary(

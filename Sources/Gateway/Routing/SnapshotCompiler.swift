@@ -243,6 +243,7 @@ struct SnapshotCompiler {
       var binding = BindingSettings()
       binding.ignoresUnknownQuery = settings.query.ignoresUnknown
       binding.ignoredQuery = settings.query.ignore
+      binding.lists = QueryLists(settings.query.lists)
       binding.bodyTypes = settings.bodyTypes.map { BodyType($0) }
       return try RESTBinding.compile(
         rule: placed.rule, method: method, schema: schema, codec: codec, settings: binding)

@@ -8,7 +8,8 @@ package struct Difference: Sendable, Equatable {
     case changed
     /// A value of another type than the schema's, or of another kind in a `google.protobuf.Value`.
     case type
-    /// One side answered with an error, or the two with different ones.
+    /// One side answered with an error, or the two with different ones; or a REST caller would see another status of a
+    /// success.
     case status
     /// The other side could not be asked: translation refuses the request.
     case request

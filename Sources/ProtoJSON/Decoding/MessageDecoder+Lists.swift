@@ -4,10 +4,10 @@ import Bytes
 extension MessageDecoder {
   /// Reads an array as neighbouring values, each with its tag.
   mutating func repeated(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
-    guard cursor.byte == UInt8(ascii: "[") else { throw cursor.mismatch("an array") }
+    guard cursor.byte == UInt8(ascii: "[") else { return try loneElement(field, into: &output) }
     guard try cursor.open(UInt8(ascii: "[")) else { return }
     repeat {
-      try rejectNull(field.kind)
+      if try skipsNull(field.kind) { continue }
       let before = output.count
       if try tagged(field, bindings: 0, level: 0, into: &output) == .dropped { output.truncate(to: before) }
     } while try cursor.next(UInt8(ascii: "["))
@@ -15,27 +15,35 @@ extension MessageDecoder {
 
   /// Reads an array of numbers as one packed value.
   mutating func packed(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
-    guard cursor.byte == UInt8(ascii: "[") else { throw cursor.mismatch("an array") }
-    guard try cursor.open(UInt8(ascii: "[")) else { return }
+    let isArray = cursor.byte == UInt8(ascii: "[")
+    guard isArray || profile.isLenient else { throw cursor.mismatch("an array") }
+    if isArray, try !cursor.open(UInt8(ascii: "[")) { return }
     let before = output.count
     output.append(encodedTag: field.packedTag, length: field.packedTagLength)
     let start = output.beginLengthDelimited()
     repeat {
-      try rejectNull(field.kind)
+      if try skipsNull(field.kind) { continue }
+      if profile.isLenient, try loose(field, into: &output) != nil { continue }
       _ = try scalar(field.kind, Int(field.sub), into: &output)
-    } while try cursor.next(UInt8(ascii: "["))
+      // `&&` would lose the type of the error.
+    } while isArray ? try cursor.next(UInt8(ascii: "[")) : false
     if output.count == start { output.truncate(to: before) } else { output.endLengthDelimited(start) }
   }
 
+  /// Steps over a null where none belongs, if the profile takes it for nothing.
   @inline(__always)
-  private func rejectNull(_ kind: ValueKind) throws(Fault) {
-    if cursor.byte == UInt8(ascii: "n"), !kind.acceptsNull { throw cursor.mismatch("a value") }
+  private mutating func skipsNull(_ kind: ValueKind) throws(Fault) -> Bool {
+    guard cursor.byte == UInt8(ascii: "n"), !kind.acceptsNull else { return false }
+    guard profile.isLenient else { throw cursor.mismatch("a value") }
+    try cursor.literal("null")
+    return true
   }
 
   // MARK: Maps
 
   /// Reads an object as the entries of a map.
   mutating func map(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
+    if cursor.byte == UInt8(ascii: "["), profile.isLenient, try emptyArray() { return }
     guard cursor.byte == UInt8(ascii: "{") else { throw cursor.mismatch("an object") }
     guard try cursor.open(UInt8(ascii: "{")) else { return }
     let entry = tables.messages[Int(field.sub)]
@@ -55,7 +63,10 @@ extension MessageDecoder {
         throw Fault(.duplicate, at: start, "each key of a map once")
       }
       try cursor.colon()
-      try rejectNull(value.kind)
+      if try skipsNull(value.kind) {
+        output.truncate(to: before)
+        continue
+      }
       if try tagged(value, bindings: 0, level: 0, into: &output) == .dropped {
         output.truncate(to: before)
       } else {

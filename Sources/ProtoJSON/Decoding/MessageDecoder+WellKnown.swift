@@ -16,7 +16,9 @@ extension MessageDecoder {
       let inner = tables.messages[message].wrapped
       let before = output.count
       output.append(varint: 1 << 3 | UInt64(inner.wireType.rawValue))
-      if try scalar(inner, -1, into: &output) == .zero { output.truncate(to: before) }
+      let loose = profile.isLenient ? try loose(inner, into: &output) : nil
+      let result = if let loose { loose } else { try scalar(inner, -1, into: &output) }
+      if result != .set { output.truncate(to: before) }
     case .any: try any(into: &output)
     default: try object(message, bindings: 0, level: 0, into: &output)
     }
@@ -52,15 +54,15 @@ extension MessageDecoder {
     let start = cursor.index
     let value: TimestampForm.Value
     let byte = cursor.byte
-    if profile.timestamps != .rfc3339, byte &- 48 < 10 || byte == UInt8(ascii: "-") {
+    if profile.timestamps.isNumber, byte &- 48 < 10 || byte == UInt8(ascii: "-") {
       let number = try Decimal.scan(cursor.json, &cursor.index)
       value = try TimestampForm.value(number, milliseconds: profile.timestamps == .unixMilliseconds, at: start)
     } else if let range = try cursor.plainString() {
-      value = try TimestampForm.parse(cursor.json.extracting(range), as: profile.timestamps, at: start)
+      value = try TimestampForm.parse(cursor.json.extracting(range), as: profile, at: start)
     } else {
       var text = ByteBuffer()
       try cursor.unescape(into: &text)
-      value = try TimestampForm.parse(text.span, as: profile.timestamps, at: start)
+      value = try TimestampForm.parse(text.span, as: profile, at: start)
     }
     append(seconds: value.seconds, nanos: value.nanos, into: &output)
   }
@@ -162,14 +164,12 @@ extension MessageDecoder {
 }
 
 extension TimestampForm {
-  /// Reads a text by a profile: RFC 3339 always, a Unix number when the profile has such.
-  static func parse(
-    _ text: Span<UInt8>, as form: JSONProfile.Timestamps, at offset: Int
-  ) throws(Fault) -> Value {
-    if form != .rfc3339, let number = number(text) {
-      return try value(number, milliseconds: form == .unixMilliseconds, at: offset)
+  /// Reads a text by a profile: RFC 3339 always, a Unix number or a time without its zone when the profile has such.
+  static func parse(_ text: Span<UInt8>, as profile: JSONProfile, at offset: Int) throws(Fault) -> Value {
+    if profile.timestamps.isNumber, let number = number(text) {
+      return try value(number, milliseconds: profile.timestamps == .unixMilliseconds, at: offset)
     }
-    return try parse(text, at: offset)
+    return try profile.readsLooseTimes ? parse(loose: text, at: offset) : parse(text, at: offset)
   }
 
   /// The text as a number, when it is nothing else.

@@ -204,6 +204,12 @@ struct MessageDecoder: ~Escapable {
   mutating func content(
     _ field: FieldPlan, bindings: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) -> Result {
+    // An empty array would lose what is bound in its message.
+    if profile.isLenient, bindings == 0 || cursor.byte != UInt8(ascii: "["),
+      let result = try loose(field, into: &output)
+    {
+      return result
+    }
     switch field.kind {
     case .string: return try string(into: &output) ? .zero : .set
     case .message:

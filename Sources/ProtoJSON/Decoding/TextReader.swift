@@ -36,7 +36,7 @@ struct TextReader: ~Escapable {
   private func wellKnown(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {
     switch field.kind {
     case .timestamp:
-      let value = try TimestampForm.parse(text, as: profile.timestamps, at: 0)
+      let value = try TimestampForm.parse(text, as: profile, at: 0)
       append(value.seconds, value.nanos, into: &output)
     case .duration:
       let value = try DurationForm.parse(text, at: 0)
@@ -73,8 +73,10 @@ struct TextReader: ~Escapable {
       guard Base64.decode(text, into: &output) else { throw Fault(.type, at: 0, "base64 expected") }
       output.endLengthDelimited(start)
     case .bool:
-      let isTrue = ASCII.equal(text, "true")
-      guard isTrue || ASCII.equal(text, "false") else { throw Fault(.type, at: 0, "true or false expected") }
+      let isTrue = ASCII.equal(text, "true") || profile.isLenient && ASCII.equal(text, "1")
+      guard isTrue || ASCII.equal(text, "false") || profile.isLenient && ASCII.equal(text, "0") else {
+        throw Fault(.type, at: 0, "true or false expected")
+      }
       output.append(isTrue ? 1 : 0)
     case .double: output.append(fixed64: try FloatReading.parseDouble(text, at: 0).bitPattern)
     case .float: output.append(fixed32: try FloatReading.parseFloat(text, at: 0).bitPattern)

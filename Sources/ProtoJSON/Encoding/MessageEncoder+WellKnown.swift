@@ -54,6 +54,10 @@ extension MessageEncoder {
       output.append(0x22)
     case .unix: TimestampForm.writeUnix(value, milliseconds: false, into: &output)
     case .unixMilliseconds: TimestampForm.writeUnix(value, milliseconds: true, into: &output)
+    case .rfc3339Milliseconds, .local, .sql:
+      output.append(0x22)
+      TimestampForm.write(value, as: profile.timestamps, into: &output)
+      output.append(0x22)
     }
   }
 

@@ -24,12 +24,7 @@ struct TextWriter: ~Escapable {
       guard TimestampForm.isValid(value) else {
         throw Fault(.range, at: 0, "a timestamp of the years 0001 to 9999 expected")
       }
-      if encoder.profile.timestamps == .rfc3339 {
-        TimestampForm.write(value, into: &output)
-      } else {
-        TimestampForm.writeUnix(
-          value, milliseconds: encoder.profile.timestamps == .unixMilliseconds, into: &output)
-      }
+      TimestampForm.write(value, as: encoder.profile.timestamps, into: &output)
     case .duration:
       let value = try encoder.time(reader)
       guard DurationForm.isValid(value) else {

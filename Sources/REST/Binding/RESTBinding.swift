@@ -60,6 +60,7 @@ package final class RESTBinding: Sendable {
   let maskField: Int?
   let ignoresUnknownQuery: Bool
   let ignoredQuery: [NamePattern]
+  let lists: QueryLists
   /// As configured.
   let bodyTypes: [BodyType]
   /// Those of ``bodyTypes`` that the request's body has.
@@ -80,6 +81,7 @@ package final class RESTBinding: Sendable {
     maskField = parts.maskField
     ignoresUnknownQuery = settings.ignoresUnknownQuery
     ignoredQuery = settings.ignoredQuery.map(NamePattern.init)
+    lists = settings.lists
     bodyTypes = settings.bodyTypes
     readableTypes = parts.readableTypes
   }

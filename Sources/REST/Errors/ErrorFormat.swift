@@ -1,5 +1,5 @@
 /// How an error looks to REST callers.
-package enum ErrorFormat: String, Sendable, CaseIterable {
+package enum ErrorFormat: Sendable, Hashable {
   /// `{"code":5,"message":…,"details":[…]}`: google.rpc.Status, gRPC's number.
   case status
   /// `{"error":{"code":404,"message":…,"status":"NOT_FOUND","details":[…]}}`: Google's APIs (AIP-193).
@@ -8,4 +8,9 @@ package enum ErrorFormat: String, Sendable, CaseIterable {
   case problem
   /// `{"code":"not_found","message":…,"details":[…]}`: the Connect protocol's.
   case connect
+  /// The old API's own.
+  case template(ErrorTemplate)
+
+  /// Those that have names.
+  package static let named: [ErrorFormat] = [.status, .google, .problem, .connect]
 }

@@ -14,12 +14,14 @@ extension RESTErrors {
   ///
   /// The code is the body's where it names one, else the status's by ``StatusTable/code(ofRESTStatus:)``.
   ///
-  /// - Parameter body: decompressed.
+  /// - Parameters:
+  ///   - body: decompressed.
+  ///   - code: in place of the status's.
   package static func read(
-    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec
+    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec, code known: Code? = nil
   ) -> RPCError {
     let log = body.isEmpty ? "" : excerpt(body)
-    let byStatus = StatusTable.code(ofRESTStatus: status)
+    let byStatus = known ?? StatusTable.code(ofRESTStatus: status)
     if let contentType, ProtobufMediaType(contentType) != nil {
       return readProtobuf(body, status) ?? RPCError(byStatus, "HTTP status \(status)", logDetail: log)
     }

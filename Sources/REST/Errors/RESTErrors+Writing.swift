@@ -49,6 +49,8 @@ package enum RESTErrors {
       return "application/problem+json"
     case .connect:
       ConnectErrorBody.write(error, into: &output)
+    case .template(let template):
+      template.write(error, codec: codec, into: &output)
     }
     return "application/json"
   }
@@ -59,7 +61,7 @@ package enum RESTErrors {
     write(details, codec, into: &output)
   }
 
-  private static func write(_ details: [ErrorDetail], _ codec: JSONCodec, into output: inout ByteBuffer) {
+  static func write(_ details: [ErrorDetail], _ codec: JSONCodec, into output: inout ByteBuffer) {
     output.append("[")
     for (index, detail) in details.enumerated() {
       if index > 0 { output.append(",") }

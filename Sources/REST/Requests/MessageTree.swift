@@ -76,6 +76,12 @@ struct MessageTree: ~Copyable {
     isSorted = false
   }
 
+  /// Opens the path of the last value once more, for another one of the same list.
+  mutating func reopenPath() {
+    guard let last = leaves.last else { return }
+    for index in last.path { steps.append(steps[index]) }
+  }
+
   /// Takes back what was written to `values` since an offset.
   mutating func takeValue(from start: Int) -> [UInt8] {
     var taken = ByteBuffer()

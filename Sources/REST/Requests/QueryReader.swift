@@ -72,20 +72,31 @@ extension RESTBinding {
         field: Self.shown(query.extracting(spelt)), "a malformed escape in the name of a \(place.name) parameter"
       )
     }
-    switch meaning(of: name.span, in: place, &tree) {
+    var meaning = meaning(of: name.span, in: place, &tree)
+    if case .unknown = meaning, lists == .brackets, let length = Self.lengthBeforeBrackets(name.span) {
+      let list = self.meaning(of: name.span.extracting(first: length), in: place, &tree)
+      if case .field(let parent, let index) = list, schema.messages[parent].fields[index].cardinality == .repeated {
+        meaning = list
+      }
+    }
+    switch meaning {
     case .field(let parent, let index):
-      value.removeAll()
-      let text = query.extracting(min(equals + 1, range.upperBound)..<range.upperBound)
-      guard PercentCoding.decode(text, as: .query, into: &value) == nil else {
-        throw RPCError.badRequest(field: Self.shown(name.span), "a malformed escape in the value")
+      var text = query.extracting(min(equals + 1, range.upperBound)..<range.upperBound)
+      let isList = schema.messages[parent].fields[index].cardinality == .repeated
+      if isList, lists == .commas {
+        // Only commas that are written as such part elements: an escaped one is data.
+        while let comma = Self.comma(in: text) {
+          guard place == .query || tree.leaves.count < Self.maximumFormParameters else {
+            throw RPCError.badRequest(field: "", "a form has at most \(Self.maximumFormParameters) parameters")
+          }
+          let element = text.extracting(0..<comma)
+          if try add(element, of: name, parent, index, place.source(spelt), &value, into: &tree) { tree.reopenPath() }
+          text = text.extracting(comma &+ 1..<text.count)
+        }
+        // Nothing at all is an empty list.
+        if text.isEmpty { return }
       }
-      let start = tree.values.count
-      do throws(JSONError) {
-        try codec.decodeText(value.span, message: parent, field: index, into: &tree.values)
-      } catch {
-        throw RPCError.badRequest(field: Self.shown(name.span), error.reason)
-      }
-      tree.add(valueFrom: start, source: place.source(spelt))
+      _ = try add(text, of: name, parent, index, place.source(spelt), &value, into: &tree)
     case .unknown:
       if ignoresUnknownQuery || ignores(name.span) { return }
       let reason =
@@ -96,6 +107,39 @@ extension RESTBinding {
       if ignores(name.span) { return }
       throw RPCError.badRequest(field: Self.shown(name.span), reason)
     }
+  }
+
+  /// Adds one value, still escaped; false for one that says nothing.
+  private func add(
+    _ text: Span<UInt8>, of name: borrowing ByteBuffer, _ parent: Int, _ index: Int, _ source: MessageTree.Source,
+    _ value: inout ByteBuffer, into tree: inout MessageTree
+  ) throws(RPCError) -> Bool {
+    if text.isEmpty, codec.isAbsentWhenEmpty(message: parent, field: index) { return false }
+    value.removeAll()
+    guard PercentCoding.decode(text, as: .query, into: &value) == nil else {
+      throw RPCError.badRequest(field: Self.shown(name.span), "a malformed escape in the value")
+    }
+    let start = tree.values.count
+    do throws(JSONError) {
+      try codec.decodeText(value.span, message: parent, field: index, into: &tree.values)
+    } catch {
+      throw RPCError.badRequest(field: Self.shown(name.span), error.reason)
+    }
+    tree.add(valueFrom: start, source: source)
+    return true
+  }
+
+  private static func comma(in text: Span<UInt8>) -> Int? {
+    for index in text.indices where text[index] == UInt8(ascii: ",") { return index }
+    return nil
+  }
+
+  /// The length of a name without `[]` or `[0]` at its end; nil when it has none.
+  private static func lengthBeforeBrackets(_ name: Span<UInt8>) -> Int? {
+    guard name.count > 2, name[name.count &- 1] == UInt8(ascii: "]") else { return nil }
+    var index = name.count &- 2
+    while index > 0, ASCII.isDigit(name[index]) { index &-= 1 }
+    return index > 0 && name[index] == UInt8(ascii: "[") ? index : nil
   }
 
   /// A name as an error shows it: cut, because a form's may be as long as a message, and the error holds it twice.

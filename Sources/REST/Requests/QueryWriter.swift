@@ -168,10 +168,16 @@ struct QueryWriter: ~Copyable {
       } catch {
         throw RPCError.badRequest(field: name(leaf.path), error.reason)
       }
-      target.append(separator)
-      separator = UInt8(ascii: "&")
-      writeName(leaf.path, into: &target)
-      target.append(UInt8(ascii: "="))
+      let isList = field.cardinality == .repeated
+      if isList, binding.lists == .commas, index > 0, isSame(leaf, leaves[index - 1]) {
+        target.append(UInt8(ascii: ","))
+      } else {
+        target.append(separator)
+        separator = UInt8(ascii: "&")
+        writeName(leaf.path, into: &target)
+        if isList, binding.lists == .brackets { target.append("%5B%5D") }
+        target.append(UInt8(ascii: "="))
+      }
       PercentCoding.encode(text.span, into: &target)
     }
   }

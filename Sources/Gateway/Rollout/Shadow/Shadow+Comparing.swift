@@ -24,6 +24,7 @@ extension Shadow {
     let dropped = drift.filter { $0.kind == .type }.map(\.path)
     result.differences.removeAll { dropped.contains($0.path) && [.missing, .extra].contains($0.kind) }
     result.differences += drift
+    if let status = successStatus(own) { result.differences.append(status) }
     let codes = side == .rpc ? (Self.code(own), Self.code(other)) : (Self.code(other), Self.code(own))
     conclude(result, rest: codes.0, rpc: codes.1)
   }
@@ -47,6 +48,13 @@ extension Shadow {
   func resolved(_ answer: ShadowAnswer) -> ShadowAnswer {
     guard case .tapped = answer, let tapped, let answering else { return answer }
     return read(tapped.head, &tapped.body, tapped.trailers, of: answering)
+  }
+
+  /// The status of a success that a REST caller will see change once the rpc side answers; nil when it stays.
+  func successStatus(_ own: ShadowAnswer) -> Difference? {
+    let then = route.plan.settings.successStatus
+    guard case .message = own, copy.face.kind == .rest, let now = tapped?.head.status, now != then else { return nil }
+    return Difference(.status, at: "", rest: .text("HTTP \(now)"), rpc: .text("HTTP \(then), as `success_status` says"))
   }
 
   static func code(_ answer: ShadowAnswer) -> Code? {

@@ -7,7 +7,7 @@ struct DryRunCounters {
   let ok: Counter
   /// Translation refused the request.
   let refused: Counter
-  /// The rest side's answer does not fit the schema.
+  /// The rest side's answer does not fit the schema, or has another status than `success_status`.
   let misfit: Counter
   let skipped: Counter
 
@@ -32,7 +32,8 @@ extension Shadow {
     let code = Self.code(own)
     let counters = state.dryRun
     var counter = counters.ok
-    if differences.contains(where: { $0.kind == .type }) { counter = counters.misfit }
+    if other == nil, let status = successStatus(own) { differences.append(status) }
+    if differences.contains(where: { $0.kind == .type || $0.kind == .status }) { counter = counters.misfit }
     if case .refused(let error) = other, error.code != code {
       counter = counters.refused
       differences.insert(

@@ -12,7 +12,17 @@ enum ReverseChecks {
   static func warnings(
     _ bindings: [RESTBinding], _ rule: SourcePosition?, _ settings: RouteSettings, _ procedure: String
   ) -> [Diagnostic] {
-    guard let first = bindings.first else { return [] }
+    guard let first = bindings.first else {
+      // A rule that is wrong was told already.
+      guard rule == nil else { return [] }
+      return [
+        Diagnostic(
+          severity: .warning, at: settings.stagePosition,
+          "\(procedure) has no HTTP rule: calls that its REST side should answer get `unimplemented` while its stage is "
+            + settings.stage.rawValue,
+          cure: "annotate it with `google.api.http`, give it `http: { get: /v1/x }`, or set `stage: rpc`")
+      ]
+    }
     let able = bindings.filter { $0.reverseFault == nil }
     if able.isEmpty, let fault = first.reverseFault {
       return [

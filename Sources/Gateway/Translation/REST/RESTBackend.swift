@@ -102,6 +102,7 @@ struct RESTBackend: Backend {
     guard status >= 200, status < 300 else {
       throw RESTErrors.read(status: status, contentType: type, body: body, codec: route.profileCodec)
     }
+    if let error = route.successErrors?.error(contentType: type, body: body, codec: route.profileCodec) { throw error }
     payload.codec = .proto
     try route.bindings[call.restBinding].decodeResponse(
       status: status, contentType: type, body: body, envelope: route.settings.envelope,

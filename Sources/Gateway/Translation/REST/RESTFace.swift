@@ -87,6 +87,7 @@ struct RESTFace: Face {
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     answer.fields.append(.contentType, type)
     if answer.status == 204 { answer.body.removeAll() }
+    if route.plan.settings.makesEntityTags { EntityTags.apply(call, to: answer) }
     if let plan = route.plan.compression { call.compress(answer, plan) }
     if binding.speaksProtobuf, binding.hasProtobufAnswer { answer.fields.vary(by: "Accept") }
   }
@@ -100,6 +101,9 @@ struct RESTFace: Face {
   }
 
   func encodeError(_ call: Call, _ error: RPCError, into answer: Answer) {
+    var error = error
+    // What the gateway refuses with a status of its own keeps it: 413 says more than the code does.
+    error.httpStatus = error.httpStatus ?? call.route?.plan.errorStatuses?[error.code]
     answer.status = error.httpStatus ?? error.code.httpStatus
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)

@@ -1,0 +1,103 @@
+"""Errors of an old API: in its own shape towards REST callers, and with status 200 from its own backend."""
+
+import pytest
+from connectrpc.code import Code
+from connectrpc.errors import ConnectError
+
+from support.gateway import wait_until
+from support.rest_service import Reply, book
+from support.schema import SERVICE
+
+JSON = [("Content-Type", "application/json")]
+SHAPE = {
+    "success": False, "data": None, "list": [1, "{number}"],
+    "error": {"code": "{CODE}", "http": "{status}", "text": "Sorry: {message} ({code})", "more": "{details}", "brace": "{ }"},
+}
+
+
+@pytest.fixture
+def own(start, configuration):
+    def own(stage="rpc", **errors):
+        return start(configuration(stage=stage, service={"errors": errors}))
+    return own
+
+
+def test_an_error_has_the_shape_of_the_old_api(own):
+    gateway = own(body=SHAPE)
+    answer = gateway.fetch("GET", "/v1/books/b1?colour=red")
+    assert (answer.status, answer["content-type"]) == (400, "application/json")
+    body = answer.json()
+    violations = body["error"].pop("more")[0]["fieldViolations"]
+    assert violations == [{"field": "colour", "description": "unknown query parameter"}]
+    assert body == {
+        "success": False, "data": None, "list": [1, 3], "error": {
+            "code": "INVALID_ARGUMENT", "http": 400, "brace": "{ }",
+            "text": "Sorry: colour: unknown query parameter (invalid_argument)"}}
+
+
+def test_what_a_message_holds_stays_a_text(own):
+    gateway = own(body={"text": "a {message} b", "all": "{message}"})
+    answer = gateway.fetch("GET", "/v1/books/b1?%22%5C%0A%7Bcode%7D%C3%BC=1")
+    name = '"\\\n{code}ü'
+    assert answer.json() == {
+        "text": f"a {name}: unknown query parameter b", "all": f"{name}: unknown query parameter"}
+
+
+def test_statuses_by_code(own):
+    gateway = own(statuses={"invalid_argument": 422}, body={"status": "{status}"})
+    answer = gateway.fetch("GET", "/v1/books/b1?colour=red")
+    assert (answer.status, answer.json()) == (422, {"status": 422})
+    # RPC callers see what their protocol says.
+    answer = gateway.fetch("POST", f"/{SERVICE}/GetBook", JSON, b'{"colour":1}')
+    assert (answer.status, answer.json()["code"]) == (400, "invalid_argument")
+    # A refusal with a status of its own keeps it.
+    answer = gateway.fetch("POST", "/v1/shelves/s/books", [("Content-Type", "text/csv")], b"a,b")
+    assert (answer.status, answer.json()) == (415, {"status": 415})
+
+
+def test_a_success_stays_one(own, rpc):
+    gateway = own(body=SHAPE, statuses={"invalid_argument": 422})
+    assert gateway.fetch("GET", "/v1/books/b1").json()["id"] == "b1"
+
+
+FALSE = {"member": "success", "equals": False}
+CASES = [
+    (FALSE, {"success": False, "error": {"message": "no such book"}}, "no such book", Code.FAILED_PRECONDITION),
+    (FALSE, {"success": False, "message": "no", "code": "not_found"}, "no", Code.NOT_FOUND),
+    ({**FALSE, "code": "not_found"}, {"success": False, "message": "no", "code": "E42"}, "no", Code.NOT_FOUND),
+    ({"member": "error"}, {"id": "x", "error": "gone"}, "gone", Code.FAILED_PRECONDITION),
+    ({"member": "result", "not": [0, "OK"]}, {"result": 17, "message": "x"}, "x", Code.FAILED_PRECONDITION),
+    ({"member": "result", "equals": ["ERROR", "FAIL"]}, {"result": "FAIL", "detail": "x"}, "x", Code.FAILED_PRECONDITION),
+]
+
+
+@pytest.mark.parametrize("rule, body, message, code", CASES)
+def test_an_error_with_status_200(own, rest, client_of, pb, rule, body, message, code):
+    rest.answers(Reply.json(body))
+    gateway = own("rest", in_success=rule)
+    with pytest.raises(ConnectError) as error:
+        client_of(gateway).get_book(pb.GetBookRequest(id="b1"))
+    assert (error.value.code, error.value.message) == (code, message)
+    # A REST caller gets it as it comes.
+    answer = gateway.fetch("GET", "/v1/books/b1")
+    assert (answer.status, answer.json()) == (200, body)
+
+
+@pytest.mark.parametrize("rule, member", [
+    (FALSE, {}), (FALSE, {"success": True}), (FALSE, {"success": None}), ({"member": "error"}, {"error": None}),
+    ({"member": "result", "not": [0, "OK"]}, {"result": 0}), ({"member": "result", "not": [0, "OK"]}, {"result": "OK"})])
+def test_a_success_is_told_from_it(start, configuration, rest, client_of, pb, rule, member):
+    rest.answers(Reply.json({**book("b1"), **member}))
+    gateway = start(configuration(
+        stage="rest", service={"errors": {"in_success": rule}, "json": {"unknown_fields": "ignore"}}))
+    assert client_of(gateway).get_book(pb.GetBookRequest(id="b1")).id == "b1"
+
+
+def test_a_comparison_sees_the_error(start, configuration, rest, rpc):
+    """The old side says 200 with an error, and the new one answers: they differ."""
+    rest.answers(Reply.json({"success": False, "message": "no"}))
+    gateway = start(configuration(stage="shadow", service={"errors": {"in_success": FALSE}}))
+    assert gateway.fetch("GET", "/v1/books/b1").json()["success"] is False
+    wait_until(lambda: gateway.metric("turnout_shadow_total", outcome="mismatch") == 1, what="the comparison")
+    sample = gateway.admin("GET", f"/routes/{SERVICE}/GetBook/samples").json()["samples"][0]
+    assert sample["status"] == {"rest": "failed_precondition", "rpc": "ok"}
