@@ -117,6 +117,7 @@ final class Worker {
       pool.credentials = credentials.map { PoolCredentials($0, worker: self) }
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
+    accessLog.releaseIdle()
     for identity in retired.keys { endpoints[identity] = nil }
     for set in retired.values { set.retire() }
     locals = [:]

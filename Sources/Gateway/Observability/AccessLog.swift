@@ -95,6 +95,9 @@ final class AccessLogBatch: TickFlushing {
     loop.flushAtTickEnd(self)
   }
 
+  /// Lets go the sinks that nothing waits for: a new snapshot may have others.
+  func releaseIdle() { pending.removeAll { $0.count == 0 } }
+
   func flush() {
     isScheduled = false
     for entry in pending where entry.count > 0 {

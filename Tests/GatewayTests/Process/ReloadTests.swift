@@ -110,25 +110,26 @@ import Testing
   /// What a restart alone changes is told of where it says something else, not where it stands on another line.
   @Test func whatMovedToAnotherLineHasNotChanged() throws {
     let rest = try ScriptedUpstream()
-    func text(_ settings: [String], audit: String = "audit.log") -> String {
+    func text(_ settings: [String], probes: String = "127.0.0.1") -> String {
       Depot.configuration(
-        rest: rest, rpc: nil, settings,
+        rest: rest, rpc: rest, settings,
         more: [
-          "admin: { address: 127.0.0.1:0 }", "probes: { address: 127.0.0.1:0 }", "state: { file: kept }",
-          "audit: { path: \(audit) }",
+          "admin: { address: 127.0.0.1:0 }", "probes: { address: \(probes):0 }", "state: { file: kept }",
+          "audit: { path: audit.log }",
         ])
     }
+    let warning = "admin and probes change with the next start only"
     let gateway = try TestGateway(text([]))
     guard case .ok(let warnings) = try gateway.reload(text(["timeout: 3s"])) else {
       Issue.record("the reload failed")
       return
     }
-    #expect(warnings.isEmpty, "\(warnings)")
-    guard case .ok(let told) = try gateway.reload(text([], audit: "other.log")) else {
+    #expect(!warnings.map(\.what).contains(warning), "\(warnings)")
+    guard case .ok(let told) = try gateway.reload(text([], probes: "127.0.0.2")) else {
       Issue.record("the reload failed")
       return
     }
-    #expect(told.map(\.what) == ["state and audit change with the next start only"])
+    #expect(told.map(\.what).contains(warning))
   }
 
   @Test(arguments: ["\t", "listeners: []\n", "upstreams: { a: { protocol: rest, endpoints: [] } }\n"])
