@@ -23,7 +23,8 @@ final class AccessLogSinks: Sendable {
   /// Closes the files of which no snapshot writes any more.
   func closeUnused() {
     sinks.withLock { sinks in
-      for target in sinks.keys where isKnownUniquelyReferenced(&sinks[target]) { sinks[target] = nil }
+      // A copy of the keys: a view of them would be a second holder of all values.
+      for target in Array(sinks.keys) where isKnownUniquelyReferenced(&sinks[target]) { sinks[target] = nil }
     }
   }
 
