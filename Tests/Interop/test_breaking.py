@@ -7,6 +7,7 @@ import pytest
 from support.echo import SERVICE as ECHO
 from support.fleet import Fleet, endpoints, proxy, who
 from support.gateway import wait_until
+from support.http2 import HTTP2Client, HTTP2Upstream
 from support.rest_service import Reply
 from support.wire import request_bytes
 
@@ -170,3 +171,19 @@ def test_the_same_over_http2(start, echo_gateways, bound):
         threading.Event().wait(0.03)
     assert metric() <= 2
     assert gateway.metric("turnout_upstream_duration_seconds_count", upstream="echo") == 12
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_calls_that_wait_for_an_http2_connection_count_as_its_requests(start, echo_gateways, most):
+    """All that came while it opened once went over it, however few it may carry."""
+    upstream = HTTP2Upstream(lambda exchange: exchange.answer(200, [("content-type", "application/json")], b"{}"))
+    setup = echo_gateways.configuration("connect-json")
+    setup["upstreams"]["echo"].update(http="2", endpoints=[upstream.url], max_requests_per_connection=most)
+    gateway = start(setup)
+    with HTTP2Client(gateway.address) as client:
+        head = [("content-type", "application/json")]
+        streams = [client.start("POST", f"/{ECHO}/Say", head, body=b"{}") for _ in range(10)]
+        assert [client.finish(stream).status for stream in streams] == [200] * 10
+    carried = [len(connection.exchanges) for connection in upstream.connections]
+    assert sum(carried) == 10 and max(carried) <= most, carried
+    upstream.close()

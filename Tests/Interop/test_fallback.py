@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import random
 import threading
+import time
 
 import pytest
 from connectrpc.code import Code
@@ -620,3 +622,39 @@ def test_no_room_for_what_would_be_kept(echo_pair, rest, line):
     counted(client.gateway, "rpc", "buffers", 1, "Say")
     assert client.call("Say", line(code=13)).line.text == "rest:hello"
     nothing_is_held(client.gateway)
+
+
+def test_callers_who_leave_at_any_moment(start, configuration, rest, rpc, pb):
+    """Before, between and after the two questions: nothing is kept of their calls, and the next ones are answered."""
+    choose = random.Random(7)
+    sign(rest, rpc)
+
+    async def slowly(call, wait, code):
+        await asyncio.sleep(wait)
+        if code:
+            raise ConnectError(code, "broken")
+        return rpc.book("b1", title="rpc")
+
+    rpc.script = lambda call, context: slowly(
+        call, choose.choice([0, 0, 0.002, 0.01]), choose.choice([None, Code.INTERNAL, Code.UNAVAILABLE]))
+    replies = [
+        Reply.json(book("b1")), Reply(500, body=b"x" * 3000), Reply(503, body=b"y" * 100_000), Reply(raw=b"HTTP/1.1 5"),
+        Reply(500, body=b"z" * 900, cut=400)]
+    rest.answers(lambda request: choose.choice(replies))
+    gateway = start(configuration(methods={"GetBook": canary("50%", shadow={"back": True})}))
+    message = pb.GetBookRequest(id="b1", title_size=5).SerializeToString()
+    heads = [
+        b"GET /v1/books/b1 HTTP/1.1\r\nHost: x\r\nX-User: user-%d\r\n\r\n",
+        b"POST /%s HTTP/1.1\r\nHost: x\r\nX-User: user-%%d\r\nContent-Type: application/proto\r\nContent-Length: %d\r\n\r\n%s" % (
+            PROCEDURE.encode(), len(message), message)]
+    for number in range(400):
+        with gateway.connect() as wire:
+            sent = choose.choice(heads) % (number % 40)
+            wire.send(sent[:len(sent) - choose.choice([0, 0, 0, 1])])
+            time.sleep(choose.choice([0, 0, 0.001, 0.004, 0.015]))
+    nothing_is_held(gateway)
+    sign(rest, rpc)
+    with gateway.connect() as wire:
+        assert {side(wire, [("X-User", f"user-{number}")]) for number in range(40)} == {"rest", "rpc"}
+    wait_until(lambda: gateway.metric("turnout_connections") == 0, what="the end of all connections")
+    assert fallbacks(gateway, outcome="answered") + fallbacks(gateway, outcome="canceled") > 20

@@ -67,10 +67,10 @@ import Testing
     #expect(table.run(["routes", "--config", "a.yaml"], on: gateway) == 0)
     #expect(
       table.out == """
-        PROCEDURE       STAGE  REST    RPC  BINDING       HOSTS
-        a.S/Get         rest   legacy  new  GET /v1/{id}  x.example,*.y.example
-                                            GET /v2/{id}
-        a.S/LongerName  rpc    -       new  -
+        PROCEDURE       STAGE (FILE)  REST    RPC  BINDING       HOSTS
+        a.S/Get         rest          legacy  new  GET /v1/{id}  x.example,*.y.example
+                                                   GET /v2/{id}
+        a.S/LongerName  rpc           -       new  -
 
         """)
     let json = Captured()

@@ -23,6 +23,7 @@ enum Explanation {
   }
 
   private static func text(_ request: ExplainedRequest, _ worker: Worker) -> String {
+    let request = withMessage(request)
     var input = ByteBuffer()
     write(request, into: &input)
     var report = ExplanationText()
@@ -37,6 +38,7 @@ enum Explanation {
       return report.refusal(error.status, error.reason)
     }
     let options = HopByHop.remove(from: head.fields)
+    setVersion(head)
     let client = ExplainedClient()
     let call = worker.makeCall(client: client, head: head, options: options, framing: framing)
     var sent: (request: UpstreamRequest, upstream: UpstreamConfiguration)?
@@ -48,26 +50,24 @@ enum Explanation {
     describeMatch(call, &report)
     call.begin()
     if framing != .none, client.isReceiving {
-      var body = ByteBuffer(request.body ?? [])
+      var body = ByteBuffer()
+      do throws(RPCError) { body = try self.body(request, call) } catch { call.fail(error) }
       if !body.isEmpty { call.received(&body, body.count) }
       call.receivedEnd(FieldBlock())
     }
     for omission in call.omissions { report.line("note", omission) }
-    if let decision = call.decision {
-      report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers")
-      if let route = call.route?.plan, let plan = route.fallback,
-        let other = SideFallback.target(of: call, route, plan, decision)
-      {
-        let name = call.plans.snapshot.upstreams[other].name
-        report.line("fallback", "the \(decision.side.other.label) side (\(name)) is asked once more, if it fails")
-      }
-    }
+    describeSide(call, &report)
     if let sent {
       report.line("call", passes ? "passes through as it is" : translation(call.face.kind, sent.upstream))
       describe(sent.request, sent.upstream, call, passes: passes, &report)
     } else {
       report.line("answer", "\(client.status), no upstream is asked")
-      report.body(client.body)
+      if let error = call.error, call.face.kind == .grpc || call.face.kind == .grpcWeb {
+        // It stands in fields, or in an envelope.
+        report.line("error", "\(error.code.name): \(error.message)")
+      } else {
+        report.body(client.body)
+      }
     }
     return report.text
   }
@@ -94,21 +94,6 @@ enum Explanation {
     case .grpc: "gRPC"
     case .grpcWeb: "gRPC-Web"
     }
-  }
-
-  private static func write(_ request: ExplainedRequest, into input: inout ByteBuffer) {
-    input.append(text: "\(request.method) \(request.target) HTTP/1.1\r\n")
-    if !request.fields.contains(where: { $0.name.lowercased() == "host" }) { input.append("Host: localhost\r\n") }
-    for field in request.fields where field.name.lowercased() != "content-length" {
-      input.append(text: "\(field.name): \(field.value)\r\n")
-    }
-    if let body = request.body {
-      if !request.fields.contains(where: { $0.name.lowercased() == "content-type" }) {
-        input.append("Content-Type: application/json\r\n")
-      }
-      input.append(text: "Content-Length: \(body.count)\r\n")
-    }
-    input.append("\r\n")
   }
 
   private static func describeMatch(_ call: Call, _ report: inout ExplanationText) {

@@ -109,17 +109,19 @@ enum UsageText {
     usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY]
 
     Prints the route that this request matches, the values that are bound and from where, which side the stage of the
-    file chooses, and the request that would go upstream. No call is made. TARGET is the path, with its query. In place
-    of a gRPC call give the Connect call of the same method.
+    file chooses, who is asked besides, and the request that would go upstream. No call is made. TARGET is the path, with
+    its query. A stage that was set at run time is not known here: `turnout status` tells it.
 
       --config FILE   the configuration
       -H FIELD        a header field as 'name: value'; may be repeated
-      --data BODY     the body; without a content-type it is JSON (Default: none)
+      --data BODY     the body; without a content-type it is JSON. Of an RPC call it is the message in JSON, whatever
+                      the codec of its content-type (Default: none)
 
     Exit codes: 0 explained, whatever would become of the request, 1 a faulty configuration, 2 wrong usage.
 
       turnout explain --config turnout.yaml GET '/v1/episodes:search?query=steam'
-      turnout explain --config turnout.yaml POST /content.v1.ContentService/GetEpisode --data '{"id":"e2"}'
+      turnout explain --config turnout.yaml POST /content.v1.ContentService/GetEpisode --data '{"id":"e2"}' \\
+        -H 'content-type: application/grpc'
 
     """
 

@@ -26,7 +26,7 @@ extension Program {
 
   /// One line a REST binding; a route's further bindings leave the other columns empty.
   private static func table(_ routes: [RouteSummary]) -> String {
-    var rows = [["PROCEDURE", "STAGE", "REST", "RPC", "BINDING", "HOSTS"]]
+    var rows = [["PROCEDURE", "STAGE (FILE)", "REST", "RPC", "BINDING", "HOSTS"]]
     for route in routes {
       let bindings = route.bindings.map { "\($0.method) \($0.path)" }
       rows.append([

@@ -27,7 +27,7 @@ import Testing
     #expect(has(text, "route", "depot.v1.CrateService/Get"))
     #expect(has(text, "face", "rest, GET /v1/crates/{id}"))
     #expect(has(text, "value", "id = \"a b\" from the path"))
-    #expect(has(text, "stage", "rpc: the rpc side answers"))
+    #expect(has(text, "stage", "rpc, as the file has it: the rpc side answers"))
     #expect(has(text, "upstream", "depot (connect) at http://127.0.0.1:2"))
     #expect(has(text, "sent", "POST /depot.v1.CrateService/Get"))
     #expect(has(text, "", "x-tenant: t1"))
@@ -49,6 +49,39 @@ import Testing
     #expect(has(text, "sent", "POST /v1/crates/7:seal"))
   }
 
+  @Test(arguments: ["grpc", "grpc+proto", "grpc-web+proto", "grpc-web-text", "grpc+json", "proto", "json"])
+  func anRPCCallInAnyCodecIsGivenInJSON(type: String) throws {
+    let fields = [(name: "Content-Type", value: "application/\(type)")]
+    let sides: [(settings: [String], sent: String)] = [
+      ([], "POST /v1/crates/7:seal"), (["stage: rpc"], "POST /depot.v1.CrateService/Seal"),
+    ]
+    for (settings, expected) in sides {
+      let text = try explain(settings, "POST", "/depot.v1.CrateService/Seal", fields, body: #"{"id":"7"}"#)
+      #expect(has(text, "sent", expected), "\(text)")
+      let face = type.hasPrefix("grpc-web") ? "grpc_web" : type.hasPrefix("grpc") ? "grpc" : "connect"
+      #expect(has(text, "face", "\(face), /depot.v1.CrateService/Seal"))
+      // What passes is not looked into.
+      if type.hasSuffix("json"), !settings.isEmpty { continue }
+      let wrong = try explain(settings, "POST", "/depot.v1.CrateService/Seal", fields, body: #"{"id":7"#)
+      #expect(has(wrong, "answer", "no upstream is asked") && !wrong.contains("\nsent"), "\(wrong)")
+      #expect(wrong.contains("invalid_argument"), "\(wrong)")
+    }
+  }
+
+  @Test func aGRPCCallWithoutAMessageHasAnEmptyOne() throws {
+    let text = try explain(
+      ["stage: rpc"], "POST", "/depot.v1.CrateService/Seal", [(name: "content-type", value: "application/grpc")])
+    #expect(has(text, "sent", "POST /depot.v1.CrateService/Seal"))
+  }
+
+  @Test func theCopyIsTold() throws {
+    let text = try explain(["methods: { Get: { stage: shadow, shadow: { sample: 2.5% } } }"], "GET", "/v1/crates/7")
+    #expect(has(text, "copy", "2.5% of the calls go to the rpc side (depot) too"), "\(text)")
+    let unsafe = try explain(["stage: rpc", "shadow: { back: true }"], "POST", "/v1/crates", body: #"{"id":"7"}"#)
+    #expect(has(unsafe, "copy", "none to the rest side (legacy): the method may have side effects"), "\(unsafe)")
+    #expect(!has(try explain([], "GET", "/v1/crates/7"), "copy", ""))
+  }
+
   @Test func whatIsRefused() throws {
     let query = try explain(["stage: rpc"], "GET", "/v1/crates/7?nope=1")
     #expect(has(query, "answer", "400, no upstream is asked"))
@@ -67,7 +100,7 @@ import Testing
       "http://127.0.0.1:2", with: rpc.endpoint)
     let snapshot = try #require(try Compiled(text: text).snapshot)
     let said = try Explanation.explain(ExplainedRequest(method: "GET", target: "/v1/crates/7"), in: snapshot).get()
-    #expect(has(said, "stage", "shadow: the rest side answers"))
+    #expect(has(said, "stage", "shadow, as the file has it: the rest side answers"))
     #expect(has(said, "sent", "GET /v1/crates/7"))
     #expect(!rpc.isAsked(within: 100))
   }

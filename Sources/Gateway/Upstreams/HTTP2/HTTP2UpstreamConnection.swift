@@ -56,7 +56,8 @@ final class HTTP2UpstreamConnection: TickFlushing {
   /// Whether it can take another exchange now or when it is open.
   var hasRoom: Bool {
     switch state {
-    case .connecting: waiting.count < Self.maximumWaiting
+    case .connecting:
+      waiting.count < Swift.min(Self.maximumWaiting, endpoint.settings.maximumRequestsPerConnection ?? .max)
     case .open where !hasSettings: !session.peerGoesAway && waiting.count < Self.maximumWaiting && !isWornOut
     case .open: takesMore
     case .closed: false

@@ -1,0 +1,68 @@
+import Bytes
+import HTTPModel
+import RPC
+
+/// The request as a client would send it.
+extension Explanation {
+  /// A request whose protocol has no call without a message gets an empty one if none was given.
+  static func withMessage(_ request: ExplainedRequest) -> ExplainedRequest {
+    guard request.body == nil, let type = request.fields.first(where: { $0.name.lowercased() == "content-type" })
+    else { return request }
+    let value = type.value.lowercased()
+    guard value.hasPrefix("application/grpc") || value.hasPrefix("application/connect+") else { return request }
+    var request = request
+    request.body = Array("{}".utf8)
+    return request
+  }
+
+  static func write(_ request: ExplainedRequest, into input: inout ByteBuffer) {
+    input.append(text: "\(request.method) \(request.target) HTTP/1.1\r\n")
+    if !request.fields.contains(where: { $0.name.lowercased() == "host" }) { input.append("Host: localhost\r\n") }
+    for field in request.fields where field.name.lowercased() != "content-length" {
+      input.append(text: "\(field.name): \(field.value)\r\n")
+    }
+    if let body = request.body {
+      if !request.fields.contains(where: { $0.name.lowercased() == "content-type" }) {
+        input.append("Content-Type: application/json\r\n")
+      }
+      input.append(text: "Content-Length: \(body.count)\r\n")
+    }
+    input.append("\r\n")
+  }
+
+  /// gRPC comes over HTTP/2 only.
+  static func setVersion(_ head: RequestHead) {
+    if let face = RPCFaces.grpcFace(spokenBy: head), face.kind == .grpc { head.version = .http2 }
+  }
+
+  /// The body of the call: what was given is the message in JSON, and is put into the codec and the envelope of the
+  /// content type, which nobody can type.
+  static func body(_ request: ExplainedRequest, _ call: Call) throws(RPCError) -> ByteBuffer {
+    let given = Payload()
+    given.codec = .json
+    given.buffer.append(request.body ?? [])
+    var body = ByteBuffer()
+    guard let codec = codec(of: call.face.request), call.route != nil else {
+      body.append(given.buffer)
+      return body
+    }
+    let message = given.buffer.isEmpty ? given : try given.converted(to: codec, call)
+    if case .connectUnary? = call.face.request {
+      body.append(message.buffer)
+      return body
+    }
+    GRPCRequests.write(message, into: &body)
+    guard case .grpcWeb(_, isText: true)? = call.face.request else { return body }
+    var text = ByteBuffer()
+    Base64.encode(body.span, into: &text)
+    return text
+  }
+
+  private static func codec(of request: ProcedureRequest?) -> MessageCodec? {
+    switch request {
+    case .connectUnary(let codec), .connectStreaming(let codec): codec
+    case .grpc(let codec), .grpcWeb(let codec, _): codec
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import Configuration
+import Migration
+
+/// Who answers an explained call, and who is asked besides.
+extension Explanation {
+  static func describeSide(_ call: Call, _ report: inout ExplanationText) {
+    guard let decision = call.decision else { return }
+    // Nobody asks a running gateway: what was set there at run time goes before the file.
+    report.line("stage", "\(decision.stage.rawValue), as the file has it: the \(decision.side.label) side answers")
+    guard let route = call.route?.plan else { return }
+    if let plan = route.fallback, let other = SideFallback.target(of: call, route, plan, decision) {
+      let name = call.plans.snapshot.upstreams[other].name
+      report.line("fallback", "the \(decision.side.other.label) side (\(name)) is asked once more, if it fails")
+    }
+    describeCopy(call, route, decision, &report)
+  }
+
+  /// The copy that ``Shadow`` would begin, of which chance and what runs at the time have the last word.
+  private static func describeCopy(
+    _ call: Call, _ route: Route, _ decision: StageDecision, _ report: inout ExplanationText
+  ) {
+    let settings = route.settings
+    if !decision.shadows, decision.side == .rest, settings.dryRun > 0, call.face.kind == .rest, !route.isStreaming {
+      report.line("copy", "none is sent; \(share(settings.dryRun)) of the calls are translated on trial")
+    }
+    guard decision.shadows || decision.side == .rpc && settings.shadow.back,
+      let upstream = route.upstream(of: decision.side.other)
+    else { return }
+    let to = "the \(decision.side.other.label) side (\(call.plans.snapshot.upstreams[upstream].name))"
+    if route.isStreaming {
+      report.line("copy", "none to \(to): a stream is not copied")
+    } else if !settings.shadow.unsafe, !call.hasNoSideEffects(route) {
+      report.line("copy", "none to \(to): the method may have side effects, and `shadow.unsafe` is not set")
+    } else {
+      report.line("copy", "\(share(settings.shadow.sample)) of the calls go to \(to) too, and the answers are compared")
+    }
+  }
+
+  /// - Parameter hundredths: of a percent.
+  private static func share(_ hundredths: Int) -> String {
+    "\((Share(hundredths: hundredths) ?? .all).text)%"
+  }
+}
