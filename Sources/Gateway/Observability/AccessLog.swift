@@ -23,7 +23,8 @@ final class AccessLogSinks: Sendable {
   /// Closes the files of which no snapshot writes any more.
   func closeUnused() {
     sinks.withLock { sinks in
-      for target in sinks.keys where isKnownUniquelyReferenced(&sinks[target]) { sinks[target] = nil }
+      // Not of the keys as they stand: a view of them holds the table, and each sink would be counted twice.
+      for target in Array(sinks.keys) where isKnownUniquelyReferenced(&sinks[target]) { sinks[target] = nil }
     }
   }
 

@@ -123,12 +123,13 @@ import Testing
       Issue.record("the reload failed")
       return
     }
-    #expect(warnings.isEmpty, "\(warnings)")
+    #expect(!warnings.contains { $0.what.contains("next start") }, "\(warnings)")
     guard case .ok(let told) = try gateway.reload(text([], audit: "other.log")) else {
       Issue.record("the reload failed")
       return
     }
-    #expect(told.map(\.what) == ["state and audit change with the next start only"])
+    let late = told.map(\.what).filter { $0.contains("next start") }
+    #expect(late == ["state and audit change with the next start only"])
   }
 
   @Test(arguments: ["\t", "listeners: []\n", "upstreams: { a: { protocol: rest, endpoints: [] } }\n"])
