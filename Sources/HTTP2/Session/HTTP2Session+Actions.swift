@@ -63,7 +63,7 @@ extension HTTP2Session {
       buffer.consume(count)
       return
     }
-    stream.output.append(&buffer, count, from: workspace.buffers)
+    unsafe stream.output.append(&buffer, count, from: workspace.buffers)
     resume(stream)
   }
 

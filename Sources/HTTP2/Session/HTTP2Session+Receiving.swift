@@ -94,7 +94,7 @@ extension HTTP2Session {
     if let length = stream.announcedLength, stream.receivedBytes > length { return refuse(stream, .lengthMismatch) }
     guard let owner = stream.holder else { return }
     // The library resets such a stream, too, but gives what had come until then.
-    guard stream.input.count &+ bytes.count <= Swift.max(settings.streamWindow, Self.initialWindow) else {
+    guard unsafe stream.input.count &+ bytes.count <= Swift.max(settings.streamWindow, Self.initialWindow) else {
       return refuse(stream, .streamFlowControl)
     }
     unsafe ByteBuffer.lending(bytes) { owner.stream(stream, received: &$0) }
@@ -102,15 +102,15 @@ extension HTTP2Session {
 
   /// Body bytes that nobody can use now wait in the stream's input.
   package func keep(_ bytes: inout ByteBuffer, for stream: HTTP2Stream) {
-    stream.input.append(bytes.span, from: workspace.buffers)
+    unsafe stream.input.append(bytes.span, from: workspace.buffers)
     bytes.removeAll()
   }
 
   /// Body bytes that came are not wanted any more.
-  package func dropInput(of stream: HTTP2Stream) { stream.input.removeAll(givingTo: workspace.buffers) }
+  package func dropInput(of stream: HTTP2Stream) { unsafe stream.input.removeAll(givingTo: workspace.buffers) }
 
   /// Body bytes that wait to be sent are not wanted any more: the connection is gone.
-  package func dropOutput(of stream: HTTP2Stream) { stream.output.removeAll(givingTo: workspace.buffers) }
+  package func dropOutput(of stream: HTTP2Stream) { unsafe stream.output.removeAll(givingTo: workspace.buffers) }
 
   /// Before the peer has our settings (RFC 9113 section 6.9.2).
   private static let initialWindow = 65_535

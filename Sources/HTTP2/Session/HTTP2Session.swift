@@ -227,7 +227,7 @@ package final class HTTP2Session {
     for index in waiting.indices {
       let stream = waiting[index]
       stream.isListedAsDrained = false
-      if stream.output.isEmpty { stream.holder?.streamDrained(stream) }
+      if unsafe stream.output.isEmpty { stream.holder?.streamDrained(stream) }
     }
     waiting.removeAll(keepingCapacity: true)
     workspace.spareList = waiting

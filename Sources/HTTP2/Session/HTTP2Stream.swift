@@ -37,17 +37,13 @@ package final class HTTP2Stream {
   package var contentLength: Int? { announcedLength }
   /// Whether the peer has ended its direction, in order.
   package var hasReceivedEnd: Bool { isInputWhole }
+  // These two are not computed: an accessor that lends costs an allocation where it is not inlined. Unchecked all the
+  // same (decision 52): the session and the owner take turns on one loop, and a queue calls nobody.
   /// Body bytes that came and were not taken. Whoever consumes some returns their credit with
   /// ``HTTP2Session/credit(_:_:)``.
-  package var input: ByteQueue {
-    _read { yield inputBytes }
-    _modify { yield &inputBytes }
-  }
+  @exclusivity(unchecked) package var input = ByteQueue()
   /// Body bytes that are not sent.
-  package internal(set) var output: ByteQueue {
-    _read { yield outputBytes }
-    _modify { yield &outputBytes }
-  }
+  @exclusivity(unchecked) package internal(set) var output = ByteQueue()
   /// Whether the stream is over: nothing can be sent.
   package var isClosed: Bool { isOver }
   package var owner: (any HTTP2StreamOwner)? {
@@ -68,8 +64,6 @@ package final class HTTP2Stream {
     case response
     case trailers
   }
-  private var inputBytes = ByteQueue()
-  private var outputBytes = ByteQueue()
   var number: Int32 = 0
   var holder: (any HTTP2StreamOwner)?
   var isOver = false
@@ -129,7 +123,7 @@ extension HTTP2Stream {
   ///
   /// - Returns: false when somebody still holds one of its heads, or when it is too large to be kept.
   func reset() -> Bool {
-    guard isOver, input.isEmpty, output.isEmpty, resetHeads() else { return false }
+    guard isOver, unsafe input.isEmpty, unsafe output.isEmpty, resetHeads() else { return false }
     cookies.releaseStorage()
     number = 0
     holder = nil
