@@ -14,7 +14,7 @@ from support.gateway import BINARY, Gateway
 from support.rest_service import RESTService
 from support.schema import SERVICE, Schema
 
-pytest_plugins = ["support.tls_fixtures", "support.page_fixtures"]
+pytest_plugins = ["support.tls_fixtures", "support.page_fixtures", "support.fallback"]
 
 
 def pytest_sessionstart(session):

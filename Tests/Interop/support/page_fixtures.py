@@ -3,6 +3,7 @@
 import pytest
 
 from .browser import Browser, screenshots
+from .migration import table
 
 ROW = "document.querySelector('.toggle[data-procedure=\"%s\"]').closest('tr')"
 
@@ -40,3 +41,16 @@ def opened(browser):
     for tab in tabs:
         assert tab.faults() == []
         tab.close()
+
+
+@pytest.fixture
+def shown(opened, shared_gateways, rest, rpc):
+    """The page with routes of the test's own making: `shown([…])`, or a function of method, URL and body."""
+
+    def show(routes, ready="document.querySelectorAll('#rows .route').length > 0", **more):
+        answers = routes if callable(routes) else lambda *_: (200, table(routes))
+        page = opened(shared_gateways("rest").admin_url + "/", answers=answers, **more)
+        page.until(ready)
+        return page
+
+    return show
