@@ -49,13 +49,28 @@ import Testing
     #expect(MappedArea.areas("what is this\n1-2\nzz-yy r-xp 0 0 0 /a\n").isEmpty)
   }
 
+  @Test func filesThatAreNoCodeStay() {
+    let found = areas([
+      "5583a0000000-5583a0001000 r--p 00000000 fd:00 1 /usr/local/bin/turnout",
+      "5583a0001000-5583a0002000 r-xp 00001000 fd:00 1 /usr/local/bin/turnout",
+      "7f0000000000-7f0000001000 r--p 00000000 fd:00 2 /etc/ld.so.cache",
+    ])
+    #expect(MappedArea.code(found).map(\.path) == ["/usr/local/bin/turnout", "/usr/local/bin/turnout"])
+  }
+
   @Test func thisProcess() throws {
-    let bytes = try FileContent.read("/proc/self/smaps", limit: 16 << 20).get()
+    let bytes = try FileContent.read("/proc/self/smaps", limit: StartupMemory.longest).get()
     let found = MappedArea.areas(String(decoding: bytes, as: UTF8.self))
-    let plain = found.filter(\.isPlainFile)
-    #expect(!plain.isEmpty && plain.count < found.count)
-    // What is forgotten comes back.
+    let code = MappedArea.code(found)
+    #expect(!code.isEmpty && code.count < found.count)
+    // What is forgotten comes back as it was.
+    func pages() -> [[UInt8]] {
+      code.filter(\.isExecutable).compactMap { area in
+        UnsafeRawPointer(bitPattern: area.start).map { [UInt8](UnsafeRawBufferPointer(start: $0, count: 4096)) }
+      }
+    }
+    let before = pages()
     StartupMemory.release()
-    #expect(MappedArea.areas(String(decoding: bytes, as: UTF8.self)) == found)
+    #expect(pages() == before)
   }
 }

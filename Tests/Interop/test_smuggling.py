@@ -2,11 +2,18 @@
 
 import pytest
 
-from support.wire import Wire, request_bytes
+from support.schema import SERVICE
+from support.scripted import Scripted, read_all, read_head
+from support.wire import NotWhole, Wire, request_bytes
 
 HEAD = b"GET /healthy HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST /healthy HTTP/1.1\r\nHost: x\r\n"
 NEXT = request_bytes("GET", "/smuggled")
+
+
+def envelope(message):
+    return b"\0" + len(message).to_bytes(4, "big") + message
+
 
 SHAPES = {
     "both framings": POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -136,3 +143,45 @@ def test_a_head_that_never_ends_is_not_kept(gateway_on_rest, rest):
             for _ in range(10_000):
                 wire.send(b"X" * 1024)
             raise AssertionError("10 MiB of a head were taken")
+
+
+@pytest.mark.parametrize("chunks", [False, True], ids=["length", "chunked"])
+@pytest.mark.parametrize("bad", [b"", envelope(b"")], ids=["no envelope", "one message too many"])
+def test_what_a_stream_refuses_is_not_its_connections_next_request(start, configuration, rest, chunks, bad):
+    """The call fails behind its answer's head, so the connection stays: what follows the fault belongs to the body."""
+
+    def early(connection):
+        read_head(connection)
+        # A head and a message before the request is whole.
+        connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/grpc-web+proto\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n"
+            + envelope(b"") + b"\r\n")
+        return read_all(connection)
+
+    backend = Scripted(early)
+    setup = configuration(stage="rpc", fallback="legacy")
+    setup["upstreams"]["content"] = {"protocol": "grpc-web", "endpoints": [backend.url]}
+    gateway = start(setup)
+    first, rest_of_body = envelope(b""), bad + NEXT
+    if chunks:
+        framing, parts = ("Transfer-Encoding", "chunked"), [b"5\r\n" + first + b"\r\n", b"%x\r\n" % len(rest_of_body) + rest_of_body]
+    else:
+        framing, parts = ("Content-Length", str(len(first + rest_of_body))), [first, rest_of_body]
+    fields = [("Content-Type", "application/connect+proto"), framing]
+    head = "".join(f"{name}: {value}\r\n" for name, value in [("Host", "x"), *fields])
+    with Wire(gateway.address) as wire:
+        wire.send(f"POST /{SERVICE}/WatchBooks HTTP/1.1\r\n{head}\r\n".encode() + parts[0])
+        answer = wire.head()
+        assert answer.status == 200
+        wire.send(parts[1])
+        assert b'"code":' in wire.body_of(answer).body
+        # It ends here, or goes on behind the body.
+        if chunks:
+            wire.send(b"\r\n0\r\n\r\n")
+        wire.send(request_bytes("GET", "/healthy"))
+        try:
+            assert wire.answer().body == b"legacy"
+        except (NotWhole, ConnectionError):
+            assert not rest.requests
+    assert "/smuggled" not in [request.target for request in rest.requests]
+    backend.close()

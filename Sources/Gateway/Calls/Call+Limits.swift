@@ -35,7 +35,7 @@ extension Call {
   /// The same of a stream's messages, by its next bytes.
   func checkPassingRequest(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
     guard let limit = routeLimits?.request, passesMessages else { return true }
-    var meter = requestMeter ?? EnvelopeMeter(limit: limit)
+    var meter = requestMeter ?? EnvelopeMeter(limit: limit, dialect: .grpc)
     let isGood = buffer.withSpan(0..<count) { meter.observe($0) }
     requestMeter = meter
     if !isGood { fail(tooLarge(limit: limit)) }
@@ -48,6 +48,15 @@ extension Call {
     case .grpc?, .connectStreaming?: true
     case .grpcWeb(_, let isText)?: !isText
     case .connectUnary?, .connectGet?, .unsupportedMediaType?, .methodNotAllowed?, nil: false
+    }
+  }
+
+  /// How the messages and the end of an answer that passes are told apart.
+  private var passingDialect: EnvelopeDialect {
+    switch face.request {
+    case .connectStreaming?: .connect
+    case .grpcWeb?: .grpcWeb
+    default: .grpc
     }
   }
 
@@ -64,7 +73,7 @@ extension Call {
   func checkPassingReply(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
     guard let limit = routeLimits?.response else { return true }
     if passesMessages, status == 200 {
-      var meter = replyMeter ?? EnvelopeMeter(limit: limit)
+      var meter = replyMeter ?? EnvelopeMeter(limit: limit, dialect: passingDialect)
       let isGood = buffer.withSpan(0..<count) { meter.observe($0) }
       replyMeter = meter
       if isGood { return true }

@@ -22,7 +22,8 @@ final class Payload {
     buffer = store.take(for: bytes)
   }
 
-  deinit { store?.discard(&buffer) }
+  // One that has grown so far is not the store's, which would take it for one that it has lent.
+  deinit { if buffer.capacity < BufferStore.bulkCapacity { store?.discard(&buffer) } }
 
   func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     try buffer.withSpan(nil, body)

@@ -3,9 +3,20 @@ struct MappedArea: Equatable {
   /// The first address, and the one behind the last.
   var start: UInt
   var end: UInt
+  /// Of the file; empty where there is none.
+  let path: Substring
+  /// Whether it is code that runs from the file.
+  let isExecutable: Bool
   /// Whether it is a file that nobody can write to here, and of which no page differs from the file: then its pages are
   /// in the system's cache, and come back from there when they are touched.
   var isPlainFile: Bool
+
+  /// The plain areas of the program and its libraries: they stay where they are as long as the process runs, so that
+  /// nothing else can have come to their addresses. Other files come and go.
+  static func code(_ areas: [MappedArea]) -> [MappedArea] {
+    let programs = Set(areas.lazy.filter(\.isExecutable).map(\.path))
+    return areas.filter { $0.isPlainFile && programs.contains($0.path) }
+  }
 
   /// - Parameter text: of the whole file. What is not understood is no plain file.
   static func areas(_ text: String) -> [MappedArea] {
@@ -26,12 +37,6 @@ struct MappedArea: Equatable {
     return areas
   }
 
-  init(start: UInt, end: UInt, isPlainFile: Bool) {
-    self.start = start
-    self.end = end
-    self.isPlainFile = isPlainFile
-  }
-
   /// `5583a0000000-5583a0ccd000 r-xp 00000000 fd:00 1234   /usr/local/bin/turnout`; nil for other lines.
   private init?(head line: Substring) {
     let parts = line.split(separator: " ", maxSplits: 5)
@@ -40,7 +45,11 @@ struct MappedArea: Equatable {
     guard ends.count == 2, let start = UInt(ends[0], radix: 16), let end = UInt(ends[1], radix: 16), start < end else {
       return nil
     }
-    let isFile = parts.count == 6 && parts[5].drop(while: { $0 == " " }).hasPrefix("/")
-    self.init(start: start, end: end, isPlainFile: isFile && !parts[1].contains("w") && parts[1].hasSuffix("p"))
+    let path = parts.count == 6 ? parts[5].drop { $0 == " " } : ""
+    self.start = start
+    self.end = end
+    self.path = path
+    isExecutable = parts[1].contains("x")
+    isPlainFile = path.hasPrefix("/") && !parts[1].contains("w") && parts[1].hasSuffix("p")
   }
 }

@@ -171,7 +171,8 @@ final class MessageFlow {
     }
     try countMessage()
     worker.lendBuffer(to: &output, for: EnvelopeHead.size + head.length)
-    if !isUnchanged { worker.lendBuffer(to: &gathered, for: head.length) }
+    // For what is there: a head alone may announce any length.
+    if !isUnchanged { worker.lendBuffer(to: &gathered, for: Swift.min(head.length, input.count)) }
     if isUnchanged {
       head.write(into: &output)
       isInsideMessage = true
@@ -306,6 +307,7 @@ final class MessageFlow {
 
   func discard(_ worker: Worker) {
     worker.discard(&input)
+    worker.discard(&end)
     worker.discard(&output)
     worker.discard(&scratch)
     worker.discard(&gathered)

@@ -87,6 +87,10 @@ final class StreamRelay {
   // MARK: The request
 
   func received(_ buffer: inout ByteBuffer, _ count: Int) {
+    // Whatever is wrong with these bytes, the connection goes on behind them: what is left of them would be taken for
+    // its next request.
+    let behind = buffer.count - count
+    defer { buffer.consume(buffer.count - behind) }
     do {
       let begun = Swift.min(count, request.missingOfHead)
       if begun > 0 {
@@ -187,6 +191,8 @@ final class StreamRelay {
   }
 
   func replied(_ buffer: inout ByteBuffer, _ count: Int) {
+    let behind = buffer.count - count
+    defer { buffer.consume(buffer.count - behind) }
     do throws(RPCError) {
       switch answer {
       case .messages(let flow): try replied(flow, &buffer, count)

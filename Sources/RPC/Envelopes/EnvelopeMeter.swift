@@ -3,14 +3,22 @@
 /// A length counts as it is sent: that of a compressed message is its compressed one.
 package struct EnvelopeMeter {
   private let limit: Int
+  /// The flag of what ends an answer, which is no message; 0: none has it.
+  private let endFlag: UInt8
   /// Bytes of the head that is being read.
   private var headCount = 0
+  private var flags: UInt8 = 0
   private var length: UInt32 = 0
   /// Of the present message.
   private var remaining = 0
 
-  /// - Parameter limit: bytes of a message, without its head.
-  package init(limit: Int) { self.limit = limit }
+  /// - Parameters:
+  ///   - limit: bytes of a message, without its head.
+  ///   - dialect: says how an answer's end is told from a message: it may be ``EnvelopeReader/maximumEnd`` bytes long.
+  package init(limit: Int, dialect: EnvelopeDialect) {
+    self.limit = limit
+    endFlag = dialect.endFlag
+  }
 
   /// Takes note of the next bytes; false when a message that begins in them is too long.
   package mutating func observe(_ bytes: Span<UInt8>) -> Bool {
@@ -23,11 +31,12 @@ package struct EnvelopeMeter {
         continue
       }
       // The flags, then a length in network order.
-      if headCount > 0 { length = length << 8 | UInt32(bytes[at]) }
+      if headCount > 0 { length = length << 8 | UInt32(bytes[at]) } else { flags = bytes[at] }
       headCount += 1
       at += 1
       guard headCount == EnvelopeHead.size else { continue }
-      guard Int(length) <= limit else { return false }
+      let bound = flags & endFlag == 0 ? limit : max(limit, EnvelopeReader.maximumEnd)
+      guard Int(length) <= bound else { return false }
       remaining = Int(length)
       (headCount, length) = (0, 0)
     }
