@@ -10,14 +10,10 @@ from support.gateway import run
 from support.schema import PROTO, SERVICE, SOURCES
 
 
-# No REST service answers a stream: with the others in stage rest, `check` would say so.
-STREAM = {"WatchBooks": {"stage": "rpc"}}
-
-
 @pytest.fixture
 def file(configuration, tmp_path):
     path = tmp_path / "turnout.yaml"
-    path.write_text(json.dumps(configuration(methods={"GetFile": {"stage": "rpc"}, **STREAM}), indent=2))
+    path.write_text(json.dumps(configuration(methods={"GetFile": {"stage": "rpc"}}), indent=2))
     return path
 
 
@@ -93,7 +89,7 @@ def test_a_taken_port_is_one_line(configuration, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         path = tmp_path / "turnout.yaml"
-        path.write_text(json.dumps(configuration(listeners=[{"address": f"127.0.0.1:{port}"}], methods=STREAM)))
+        path.write_text(json.dumps(configuration(listeners=[{"address": f"127.0.0.1:{port}"}])))
         result = run("serve", "--config", path)
     assert result.returncode == 1
     assert len(result.stderr.strip().splitlines()) == 1 and str(port) in result.stderr

@@ -227,7 +227,8 @@ struct SnapshotCompiler {
     if !insertProcedure(settings.prefix + "/" + procedure, route: index, settings.hosts) {
       report(service.service.position, "\(procedure) is configured twice", cure: "keep one")
     }
-    if settings.stage != .rpc {
+    // No REST backend answers an RPC caller's stream, with or without a rule.
+    if settings.stage != .rpc, !method.isClientStreaming, !method.isServerStreaming {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
     let rpc = settings.rpc.flatMap { upstreamIndex($0) }
