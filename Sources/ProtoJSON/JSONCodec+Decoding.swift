@@ -86,7 +86,11 @@ extension MessageDecoder {
       if try value(of: field, into: &output) == .dropped { output.truncate(to: before) }
       return
     }
-    _ = try tagged(field, bindings: allBindings, level: 0, into: &output)
+    // As null: what is bound is written all the same.
+    if try tagged(field, bindings: allBindings, level: 0, into: &output) == .dropped {
+      output.truncate(to: before)
+      if !bound.isEmpty { try appendParent(field, into: &output) }
+    }
   }
 
   private func appendParent(_ field: FieldPlan, into output: inout ByteBuffer) throws(Fault) {

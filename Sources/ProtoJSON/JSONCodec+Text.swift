@@ -37,7 +37,7 @@ extension JSONCodec {
   package func isAbsentWhenEmpty(message: Int, field: Int) -> Bool {
     guard profile.isLenient, let plan = plan(message, field) else { return false }
     let kind = plan.kind == .wrapper ? tables.messages[Int(plan.sub)].wrapped : plan.kind
-    return kind != .string && kind != .bytes
+    return kind != .string && kind != .bytes && kind != .fieldMask
   }
 
   /// Writes one value as text.

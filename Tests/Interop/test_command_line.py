@@ -129,7 +129,11 @@ def test_routes_and_explain_with_the_stages_of_a_running_gateway(start, configur
     beta = {"fields": ["-H", "x-beta: 1"]}
     assert (stage_of(*admin).split(" (")[0], stage_of(*admin, **beta).split(" (")[0]) == (
         "canary: the rest side answers", "canary: the rpc side answers")
-    line = next(line for line in run("routes", *admin).stdout.splitlines() if get in line)
+    table = run("routes", *admin).stdout.splitlines()
+    # The file's stages are told as such, and only they.
+    assert table[0].split() == ["PROCEDURE", "STAGE", "REST", "RPC", "BINDING", "HOSTS"]
+    assert "STAGE (FILE)" in run("routes", "--config", file).stdout.splitlines()[0]
+    line = next(line for line in table if get in line)
     assert "canary 0 %" in line and "GET /v1/books/{id}" in line
     routes = {route["procedure"]: route for route in json.loads(run("routes", "--json", *admin).stdout)["routes"]}
     listed = {route["procedure"]: route for route in json.loads(run("routes", "--json", "--config", file).stdout)["routes"]}

@@ -51,6 +51,37 @@ def test_an_old_app_writes_it_to_the_new_side(lenient, rpc, pb):
     assert sent.book.published.ToJsonString() == "2024-02-29T12:30:45Z"
 
 
+@pytest.mark.parametrize("body", [b'""', b"false", b"[]", b"null", b"{}"])
+def test_a_body_that_says_nothing(lenient, rpc, body):
+    """A field is the body: it is not there, or holds only what the path says; and a whole body without members."""
+    gateway = lenient("rpc")
+    assert gateway.fetch("POST", "/v1/shelves/s1/books", JSON, body).status == 200
+    sent = rpc.only().message
+    assert (sent.shelf, sent.HasField("book"), sent.book.ByteSize()) == ("s1", body in (b"[]", b"{}"), 0)
+    rpc.reset()
+    assert gateway.fetch("PATCH", "/v1/books/b1", JSON, body).status == 200
+    sent = rpc.only().message
+    assert (sent.book.id, sent.book.ByteSize()) == ("b1", 4)
+    if body in (b"[]", b"{}"):
+        rpc.reset()
+        assert gateway.fetch("POST", "/v1/books/b1:move", JSON, body).status == 200
+        assert rpc.only().message.id == "b1"
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}"])
+def test_a_loose_backend_answers_nothing(lenient, client_of, rest, pb, body):
+    rest.answers(Reply(200, JSON, body))
+    gateway = lenient("rest")
+    assert client_of(gateway).get_book(pb.GetBookRequest(id="5")) == pb.Book()
+
+
+@pytest.mark.parametrize("body", [b'""', b"[]", b"null", b"[null]"])
+def test_a_loose_backend_answers_with_no_list(lenient, client_of, rest, pb, body):
+    rest.answers(Reply(200, JSON, body))
+    gateway = lenient("rest")
+    assert client_of(gateway).list_books(pb.ListBooksRequest()) == pb.ListBooksResponse()
+
+
 @pytest.mark.parametrize("body, field", [
     (b'{"pages":true}', "pages"), (b'{"id":"a","id":"b"}', "id"), (b'{"tittle":"x"}', "tittle"), (b'{"id":[]}', "id")])
 def test_it_is_no_licence(lenient, rpc, body, field):
@@ -175,6 +206,20 @@ def test_a_compressed_answer_has_the_same_tag(start, configuration, rpc):
     assert (small["content-encoding"], small["etag"]) == ("gzip", plain["etag"])
     again = gateway.fetch("GET", "/v1/books/b1", [("Accept-Encoding", "gzip"), ("If-None-Match", plain["etag"])])
     assert (again.status, again["content-encoding"]) == (304, None)
+
+
+@pytest.mark.parametrize("compression", [{"min_size": "1B"}, {"min_size": "1MiB"}, {"min_size": "1B", "types": ["text/*"]}])
+def test_what_is_not_modified_varies_as_the_answer_does(start, configuration, rest, compression):
+    setup = configuration(stage="rpc", codec="json", service={"etag": True, "compression": compression})
+    # A Connect server that says nothing of Vary itself.
+    setup["upstreams"]["content"]["endpoints"] = [rest.url]
+    rest.answers(Reply.json(book("b1")))
+    gateway = start(setup)
+    whole = gateway.fetch("GET", "/v1/books/b1")
+    known = gateway.fetch("GET", "/v1/books/b1", [("If-None-Match", whole["etag"])])
+    assert (whole.status, known.status) == (200, 304)
+    assert known["vary"] == whole["vary"]
+    assert ("Accept-Encoding" in (whole["vary"] or "")) == (compression == {"min_size": "1B"})
 
 
 @pytest.mark.parametrize("method", ["get", "Get", "post", "delete"])

@@ -5,6 +5,7 @@ from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
 from support.gateway import wait_until
+from support.http2 import HTTP2Client
 from support.rest_service import Reply, book
 from support.schema import SERVICE
 
@@ -53,6 +54,38 @@ def test_statuses_by_code(own):
     # A refusal with a status of its own keeps it.
     answer = gateway.fetch("POST", "/v1/shelves/s/books", [("Content-Type", "text/csv")], b"a,b")
     assert (answer.status, answer.json()) == (415, {"status": 415})
+
+
+@pytest.mark.parametrize("status", [204, 205, 304])
+def test_a_status_without_content_has_none(own, rpc, status):
+    """A byte behind its head would be the next answer's."""
+    gateway = own(statuses={"invalid_argument": status}, body=SHAPE)
+    with gateway.connect() as wire:
+        for _ in range(2):
+            answer = wire.request("GET", "/v1/books/b1?colour=red")
+            assert (answer.status, answer.body, answer["content-type"]) == (status, b"", None)
+            assert answer["content-length"] == ("0" if status == 205 else None)
+            assert wire.request("GET", "/v1/books/b1").json()["id"] == "b1"
+        assert wire.request("HEAD", "/v1/books/b1?colour=red").status == status
+        assert wire.request("GET", "/v1/books/b2").json()["id"] == "b2"
+    with HTTP2Client(gateway.address) as client:
+        for _ in range(2):
+            answer = client.ask("GET", "/v1/books/b1?colour=red")
+            assert (answer.status, bytes(answer.body), answer["content-type"]) == (status, b"", None)
+            assert client.ask("GET", "/v1/books/b1").json()["id"] == "b1"
+
+
+def test_a_success_without_content_has_no_type(start, configuration, rpc):
+    gateway = start(configuration(stage="rpc", methods={"DeleteBook": {"success_status": 204}}))
+    with gateway.connect() as wire:
+        for _ in range(2):
+            answer = wire.request("DELETE", "/v1/books/b1")
+            assert (answer.status, answer["content-type"], answer["content-length"]) == (204, None, None)
+        assert wire.request("GET", "/v1/books/b1").json()["id"] == "b1"
+    with HTTP2Client(gateway.address) as client:
+        answer = client.ask("DELETE", "/v1/books/b1")
+        assert (answer.status, bytes(answer.body), answer["content-type"]) == (204, b"", None)
+        assert client.ask("GET", "/v1/books/b1").json()["id"] == "b1"
 
 
 def test_a_success_stays_one(own, rpc):

@@ -1,3 +1,5 @@
+import Bytes
+import ProtobufSchema
 import Testing
 import TranslationTestSupport
 
@@ -67,7 +69,99 @@ import TranslationTestSupport
     let wire = try lenient.decode(
       Array("{\"to\":\"\",\"weightG\":\"\"}".utf8), "t.Parcel", bound: bound, outcome: &outcome)
     #expect(wire == Wire.delimited(7, Wire.text(1, "here")))
-    #expect(outcome.maskPaths.contains("weight_g"))
+    #expect(outcome.maskPaths == ["to", "weight_g"])
+  }
+
+  /// What says nothing of a field is as null in all that follows from it.
+  @Test(arguments: [
+    ("t.Parcel", "{\"to\":\"\"}", "{\"to\":null}"), ("t.Parcel", "{\"to\":false}", "{\"to\":null}"),
+    ("t.Parcel", "{\"to\":{\"geo\":\"\"}}", "{\"to\":{\"geo\":null}}"),
+    ("t.Parcel", "{\"weightG\":\"\",\"size\":\"\"}", "{\"weightG\":null,\"size\":null}"),
+    ("t.Parcel", "{\"fragile\":\"\",\"floor\":\"\"}", "{\"fragile\":null,\"floor\":null}"),
+    ("t.Parcel", "{\"created\":\"0000-00-00\",\"eta\":\"\"}", "{\"created\":null,\"eta\":null}"),
+    ("t.Parcel", "{\"cash\":\"\",\"card\":\"x\"}", "{\"cash\":null,\"card\":\"x\"}"),
+    ("t.Parcel", "{\"cheque\":\"\",\"cash\":5}", "{\"cheque\":null,\"cash\":5}"),
+    ("t.Old", "{\"result\":\"\",\"closed\":\"\"}", "{\"result\":null,\"closed\":null}"),
+  ])
+  func whatIsUnsetIsAsNull(_ message: String, _ loose: String, _ null: String) throws {
+    for isWatched in [false, true] {
+      var seen = [DecodingOutcome(collectsMask: isWatched), DecodingOutcome(collectsMask: isWatched)]
+      let wires = try [loose, null].enumerated().map { index, json in
+        try lenient.decode(Array(json.utf8), message, outcome: &seen[index])
+      }
+      #expect(wires[0] == wires[1])
+      #expect(seen[0].maskPaths == seen[1].maskPaths)
+      #expect(seen[0].maskPaths.isEmpty != isWatched)
+    }
+  }
+
+  @Test func aRequiredFieldThatIsUnsetIsMissing() throws {
+    let bench = try ConformanceMessages.bench(JSONProfile(isLenient: true))
+    for collectsMask in [false, true] {
+      var outcome = DecodingOutcome(collectsMask: collectsMask)
+      let error = #expect(throws: JSONError.self) {
+        try bench.decode(
+          Array("{\"requiredInt32\":\"\"}".utf8), ConformanceMessages.required, outcome: &outcome)
+      }
+      #expect(error?.kind == .missing)
+      #expect(error?.path == "requiredInt32")
+    }
+  }
+
+  /// PHP writes an object without members as an empty array, the outermost one too.
+  @Test func anEmptyArrayIsAMessageWithoutMembers() throws {
+    #expect(try lenient.decode(" [ ] ", "t.Parcel") == [])
+    #expect(try lenient.decode("[]", "google.protobuf.Empty") == [])
+    #expect(try lenient.normalize("{\"to\":{\"geo\":[]}}", "t.Parcel") == "{\"to\":{\"geo\":{}}}")
+    for json in ["[1]", "[[]]", "[", "[]]", "[],[]"] { _ = try lenient.refusal(json, "t.Parcel") }
+    #expect(try Bench.standard.refusal("[]", "t.Parcel").message.contains("an object expected, not an array"))
+    let required = try ConformanceMessages.bench(JSONProfile(isLenient: true))
+    for (json, path) in [
+      ("[]", "requiredInt32"), ("{\"requiredInt32\":1,\"recursiveMessage\":[]}", "recursiveMessage.requiredInt32"),
+    ] {
+      let error = try required.refusal(json, ConformanceMessages.required)
+      #expect(error.kind == .missing)
+      #expect(error.path == path)
+    }
+  }
+
+  @Test func anEmptyArrayKeepsWhatIsBoundInItsMessage() throws {
+    let to = try lenient.field("t.Parcel", "to")
+    let bound = [BoundField(fieldPath: [to, try lenient.field("t.Address", "street")], wire: Wire.text(1, "here"))]
+    for json in ["[]", "{\"to\":[]}"] {
+      var outcome = DecodingOutcome()
+      let wire = try lenient.decode(Array(json.utf8), "t.Parcel", bound: bound, outcome: &outcome)
+      #expect(wire == Wire.delimited(7, Wire.text(1, "here")))
+    }
+  }
+
+  /// A field as the whole body: what says nothing of it leaves no half of it behind.
+  @Test(arguments: ["\"\"", "false", "null", " \"\" "])
+  func aFieldAsTheBodyMayBeUnset(_ json: String) throws {
+    func body(_ name: String, _ bound: [BoundField]) throws -> [UInt8] {
+      var output = ByteBuffer()
+      output.append(0x2A)
+      var outcome = DecodingOutcome()
+      try lenient.codec.decodeField(
+        Array(json.utf8).span, message: try lenient.index("t.Parcel"), field: try lenient.field("t.Parcel", name),
+        bound: bound, outcome: &outcome, into: &output)
+      return output.bytes
+    }
+    let city = BoundField(fieldPath: [try lenient.field("t.Address", "city")], wire: Wire.text(2, "c"))
+    #expect(try body("to", []) == [0x2A])
+    #expect(try body("to", [city]) == [0x2A] + Wire.delimited(7, Wire.text(2, "c")))
+    if json != "false" { #expect(try body("created", []) == [0x2A]) }
+  }
+
+  /// Valid ProtoJSON is read as what it is: a mask without paths is one.
+  @Test func anEmptyMaskIsAMask() throws {
+    let name = "google.protobuf.FieldMask"
+    for json in ["{\"\(name)\":\"\"}", "{\"\(name)\":\"a\"}"] {
+      #expect(try lenient.decode(json, "t.WellKnown") == Bench.standard.decode(json, "t.WellKnown"))
+    }
+    let fields = lenient.codec.schema.messages[try lenient.index("t.WellKnown")].fields
+    let field = try #require(fields.firstIndex { $0.jsonName == name })
+    #expect(!lenient.codec.isAbsentWhenEmpty(message: try lenient.index("t.WellKnown"), field: field))
   }
 }
 

@@ -84,7 +84,7 @@ extension RootReader {
     }
   }
 
-  /// What YAML without quotes and JSON write alike.
+  /// What YAML without quotes and JSON write alike: true, false and whole numbers.
   private static func isLiteral(_ text: String) -> Bool {
     if text == "true" || text == "false" { return true }
     let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }

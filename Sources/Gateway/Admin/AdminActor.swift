@@ -9,7 +9,7 @@ package struct AdminActor: Sendable, Equatable, ExpressibleByStringLiteral {
 
   package init(address: String, agent: String = "", showedToken: Bool = false) {
     self.address = address
-    self.agent = String(agent.prefix(128))
+    self.agent = String(decoding: agent.utf8.prefix(128), as: UTF8.self)
     self.showedToken = showedToken
   }
 

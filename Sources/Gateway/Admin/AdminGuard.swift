@@ -90,6 +90,7 @@ struct AdminGuard {
     if isQualified { host = host.dropLast() }
     let labels = host.split(separator: ".", omittingEmptySubsequences: false)
     guard labels.count > 1, let last = labels.last else { return isQualified }
+    if last.isEmpty { return true }
     return last != "localhost" && !last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 

@@ -193,6 +193,8 @@ extension Call: AttemptOwner {
     sentHead = true
     UnknownFieldsReport.write(self, into: answer.fields)
     leaveWithReply(answer.fields)
+    // A byte behind a head without a body would be the next answer's.
+    if answer.framing == .none { answer.body.removeAll() }
     sentBytes += answer.body.count
     client?.sendHead(status: answer.status, fields: answer.fields, framing: answer.framing, endsCall: true)
     client?.sendBody(&answer.body, answer.body.count)

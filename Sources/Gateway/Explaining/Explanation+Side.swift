@@ -14,6 +14,7 @@ extension Explanation {
     describeCopy(call, route, decision, &report)
   }
 
+  /// That somebody, a guard or a ramp has set the stage over that of the file.
   private static func origin(_ call: Call) -> String {
     guard let route = call.route?.plan else { return "" }
     let (now, file) = (route.presentContent.setting, StageSetting(route.settings))

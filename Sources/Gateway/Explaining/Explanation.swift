@@ -3,7 +3,6 @@ import Configuration
 import EventLoops
 import HTTP1
 import HTTPModel
-import Migration
 import REST
 import RPC
 
@@ -73,7 +72,6 @@ enum Explanation {
     return report.text
   }
 
-  /// That somebody, a guard or a ramp has set the stage over that of the file.
   private static func translation(_ face: FaceKind, _ upstream: UpstreamConfiguration) -> String {
     let (from, to) = (name(face), name(upstream.protocol))
     return from == to

@@ -20,6 +20,13 @@ final class Answer {
     isHeadOnly = false
   }
 
+  /// Leaves out a body that the status does not have, and its type (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5).
+  func fitToStatus() {
+    guard status == 204 || status == 205 || status == 304 else { return }
+    body.removeAll()
+    fields.remove(.contentType)
+  }
+
   var framing: BodyFraming {
     if isHeadOnly || status == 204 || status == 304 { return .none }
     return trailers.isEmpty ? .length(body.count) : .chunked

@@ -16,25 +16,54 @@ extension MessageDecoder {
   /// The same for a kind alone; a wrapper's value is one of those that it wraps.
   mutating func loose(_ kind: ValueKind, into output: inout ByteBuffer) throws(Fault) -> Result? {
     switch (cursor.byte, kind) {
-    case (0x22, .string), (0x22, .bytes), (0x22, .value), (0x22, .structure), (0x22, .listValue): return nil
+    case (0x22, .string), (0x22, .bytes), (0x22, .value), (0x22, .structure), (0x22, .listValue), (0x22, .fieldMask):
+      return nil
     case (0x22, _) where cursor.skip("\"\""): return .dropped
     case (0x22, .bool): return quotedBoolean(into: &output)
-    case (0x22, .timestamp):
-      // As MySQL writes a date that is none.
-      return cursor.skip("\"0000-00-00 00:00:00\"") || cursor.skip("\"0000-00-00\"") ? .dropped : nil
+    case (0x22, .timestamp): return skipsDateThatIsNone() ? .dropped : nil
     case (UInt8(ascii: "0")...UInt8(ascii: "9"), .string), (UInt8(ascii: "-"), .string):
       return try numberAsText(into: &output)
     case (UInt8(ascii: "0"), .bool), (UInt8(ascii: "1"), .bool): return try numericBoolean(into: &output)
     case (UInt8(ascii: "t"), .string): return literal("true", into: &output)
     case (UInt8(ascii: "f"), .string): return literal("false", into: &output)
     case (UInt8(ascii: "f"), .message) where cursor.skip("false"): return .dropped
-    case (UInt8(ascii: "["), .message):
-      guard try emptyArray() else { return nil }
-      if mask.isActive { try mask.addEmptyMessage(at: cursor.index) }
-      output.append(0)
-      return .set
     default: return nil
     }
+  }
+
+  /// Steps over what says nothing of a singular field, as null does: what is dropped in an array.
+  mutating func skipsNothing(_ field: FieldPlan) -> Bool {
+    switch field.kind {
+    // A text without a character is a value of these, or no value at all.
+    case .string, .bytes, .value, .structure, .listValue, .fieldMask: return false
+    case .wrapper:
+      let inner = tables.messages[Int(field.sub)].wrapped
+      return inner != .string && inner != .bytes && cursor.skip("\"\"")
+    case .message: return cursor.skip("\"\"") || cursor.skip("false")
+    case .timestamp: return cursor.skip("\"\"") || skipsDateThatIsNone()
+    default: return cursor.skip("\"\"")
+    }
+  }
+
+  /// As MySQL writes it.
+  private mutating func skipsDateThatIsNone() -> Bool {
+    cursor.skip("\"0000-00-00 00:00:00\"") || cursor.skip("\"0000-00-00\"")
+  }
+
+  /// Reads an empty array as the message without members: PHP writes it so. Anything else but an object is refused.
+  ///
+  /// The parameters are those of ``object(_:bindings:level:skipsType:into:)``.
+  mutating func emptyArrayAsObject(
+    _ message: Int, bindings: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    let begin = cursor.index
+    guard profile.isLenient, cursor.byte == UInt8(ascii: "["), try emptyArray() else {
+      throw cursor.mismatch("an object")
+    }
+    if mask.isActive { try mask.addEmptyMessage(at: begin) }
+    let plan = tables.messages[message]
+    if plan.hasRequired { try tables.requireAll(of: plan, SlotSet(), bound, bindings, level: level, at: begin) }
+    if bindings != 0 { try appendBound(message, bindings, level: level, into: &output) }
   }
 
   /// The one element of a repeated field that stands without its array.

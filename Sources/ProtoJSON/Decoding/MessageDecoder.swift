@@ -51,7 +51,9 @@ struct MessageDecoder: ~Escapable {
   mutating func object(
     _ message: Int, bindings: UInt64, level: Int, skipsType: Bool = false, into output: inout ByteBuffer
   ) throws(Fault) {
-    guard cursor.byte == UInt8(ascii: "{") else { throw cursor.mismatch("an object") }
+    guard cursor.byte == UInt8(ascii: "{") else {
+      return try emptyArrayAsObject(message, bindings: bindings, level: level, into: &output)
+    }
     let plan = tables.messages[message]
     let begin = cursor.index
     var open = bindings
@@ -163,6 +165,10 @@ struct MessageDecoder: ~Escapable {
       if mask.isActive { try noteNull(field, at: start) }
       return false
     }
+    if profile.isLenient, field.shape == .singular, skipsNothing(field) {
+      if mask.isActive { try noteNull(field, at: start) }
+      return false
+    }
     if field.oneof >= 0 {
       guard oneofs.insert(Int(field.oneof), &memory) else {
         throw Fault(.conflict, at: start, "at most one member of the oneof expected")
@@ -204,12 +210,7 @@ struct MessageDecoder: ~Escapable {
   mutating func content(
     _ field: FieldPlan, bindings: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) -> Result {
-    // An empty array would lose what is bound in its message.
-    if profile.isLenient, bindings == 0 || cursor.byte != UInt8(ascii: "["),
-      let result = try loose(field, into: &output)
-    {
-      return result
-    }
+    if profile.isLenient, let result = try loose(field, into: &output) { return result }
     switch field.kind {
     case .string: return try string(into: &output) ? .zero : .set
     case .message:

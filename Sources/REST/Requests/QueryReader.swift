@@ -84,6 +84,7 @@ extension RESTBinding {
       var text = query.extracting(min(equals + 1, range.upperBound)..<range.upperBound)
       let isList = schema.messages[parent].fields[index].cardinality == .repeated
       if isList, lists == .commas {
+        var isFirst = true
         // Only commas that are written as such part elements: an escaped one is data.
         while let comma = Self.comma(in: text) {
           guard place == .query || tree.leaves.count < Self.maximumFormParameters else {
@@ -92,9 +93,10 @@ extension RESTBinding {
           let element = text.extracting(0..<comma)
           if try add(element, of: name, parent, index, place.source(spelt), &value, into: &tree) { tree.reopenPath() }
           text = text.extracting(comma &+ 1..<text.count)
+          isFirst = false
         }
         // Nothing at all is an empty list.
-        if text.isEmpty { return }
+        if isFirst, text.isEmpty { return }
       }
       _ = try add(text, of: name, parent, index, place.source(spelt), &value, into: &tree)
     case .unknown:

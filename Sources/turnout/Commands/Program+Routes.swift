@@ -4,7 +4,7 @@ extension Program {
   func routes(_ config: String, asJSON: Bool, on gateway: any GatewayProgram) -> ExitCode {
     switch gateway.routes(configPath: config) {
     case .success(let routes):
-      console.out(asJSON ? Self.json(routes) : Self.table(routes))
+      console.out(asJSON ? Self.json(routes) : Self.table(routes, stage: "STAGE (FILE)"))
       return .done
     case .failure(let failure): return report(failure)
     }
@@ -14,7 +14,7 @@ extension Program {
   func routes(of admin: AdminURL, asJSON: Bool) -> ExitCode {
     do throws(ProgramError) {
       let routes = try status(of: admin).routes.map { RouteSummary($0) }
-      console.out(asJSON ? Self.json(routes) : Self.table(routes))
+      console.out(asJSON ? Self.json(routes) : Self.table(routes, stage: "STAGE"))
       return .done
     } catch {
       return report(.other(error.message))
@@ -41,8 +41,8 @@ extension Program {
   }
 
   /// One line a REST binding; a route's further bindings leave the other columns empty.
-  private static func table(_ routes: [RouteSummary]) -> String {
-    var rows = [["PROCEDURE", "STAGE (FILE)", "REST", "RPC", "BINDING", "HOSTS"]]
+  private static func table(_ routes: [RouteSummary], stage: String) -> String {
+    var rows = [["PROCEDURE", stage, "REST", "RPC", "BINDING", "HOSTS"]]
     for route in routes {
       let bindings = route.bindings.map { "\($0.method) \($0.path)" }
       rows.append([

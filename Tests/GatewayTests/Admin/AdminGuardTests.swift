@@ -76,7 +76,7 @@ import Testing
   /// To a browser that page's own server would be here.
   @Test(arguments: [
     "evil.example:9901", "evil.example", "127.0.0.1.evil.example:9901", "localhost.evil.example", "ai.:9901",
-    "evil.example.:9901", "1.2.3.4x:9901", "a.b",
+    "evil.example.:9901", "1.2.3.4x:9901", "a.b", "evil.example..:9901", "evil.example..", "a...",
   ])
   func aPageThatHasReboundItsNameReadsNothing(authority: String) {
     #expect(readStatus(authority: authority) == 403)

@@ -48,6 +48,23 @@ struct QueryTests {
   }
 
   @Test(
+    "lists with commas: each comma parts two elements, and nothing at all is none",
+    arguments: [
+      ("tag=a,b", #"{"tag":["a","b"]}"#), ("tag=a,", #"{"tag":["a",""]}"#), ("tag=,a", #"{"tag":["","a"]}"#),
+      ("tag=,", #"{"tag":["",""]}"#), ("tag=a,,b,", #"{"tag":["a","","b",""]}"#), ("tag=", "{}"), ("tag", "{}"),
+      ("tag=a%2C,b&note=x,", #"{"tag":["a,","b"],"note":"x,"}"#), ("nums=1,2", #"{"nums":[1,2]}"#),
+    ])
+  func lists(query: String, expected: String) throws {
+    #expect(try list(BindingSettings(lists: .commas)).receive("/v1/parcels?\(query)") == expected)
+  }
+
+  @Test func anEmptyNumberInAListIsRefusedWhereverItStands() throws {
+    for query in ["nums=1,", "nums=,1", "nums=1,,2"] {
+      #expect(try list(BindingSettings(lists: .commas)).receive("/v1/parcels?\(query)").contains("nums: "), "\(query)")
+    }
+  }
+
+  @Test(
     "refusals name the parameter",
     arguments: [
       ("nope=1", "nope: unknown"), ("Note=1", "Note: unknown"), ("to.nope=1", "to.nope: unknown"),

@@ -15,6 +15,8 @@ final class AuditTrail: Sendable {
     var start = 0
     /// All that were ever told.
     var total: UInt64 = 0
+
+    var newestFirst: [StageChangeRecord] { (records[start...] + records[..<start]).reversed() }
   }
 
   private let ring = Mutex(Ring())
@@ -30,13 +32,13 @@ final class AuditTrail: Sendable {
 
   /// Newest first.
   var records: [StageChangeRecord] {
-    ring.withLock { Array(($0.records[$0.start...] + $0.records[..<$0.start]).reversed()) }
+    ring.withLock { $0.newestFirst }
   }
 
   /// The body of `GET /audit`: `{"replica", "now", "total", "changes": […]}`, newest first. `total` counts those too that
   /// are not kept any more.
   func json(replica: String) -> JSONValue {
-    let total = ring.withLock { $0.total }
+    let (total, records) = ring.withLock { ($0.total, $0.newestFirst) }
     return [
       "replica": .string(replica), "now": .time(sinceEpoch: WallClock.now().sinceEpoch), "total": .integer(total),
       "changes": .array(

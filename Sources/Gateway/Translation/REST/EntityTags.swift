@@ -23,9 +23,12 @@ enum EntityTags {
       answer.fields.append(.etag, tag)
     }
     guard isNamed(tag, in: call.head.fields) else { return }
+    // Caches of the answer as it is need to know what it depends on (RFC 9110 section 15.4.5).
+    if let plan = call.route?.plan.compression, answer.body.count >= plan.minimumSize, plan.covers(answer.fields) {
+      answer.fields.vary(by: "Accept-Encoding")
+    }
     answer.status = 304
-    answer.body.removeAll()
-    answer.fields.remove(.contentType)
+    answer.fitToStatus()
   }
 
   /// Whether `If-None-Match` has the tag, compared weakly, or `*`.

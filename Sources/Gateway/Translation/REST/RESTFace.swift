@@ -86,7 +86,7 @@ struct RESTFace: Face {
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     answer.fields.append(.contentType, type)
-    if answer.status == 204 { answer.body.removeAll() }
+    answer.fitToStatus()
     if route.plan.settings.makesEntityTags { EntityTags.apply(call, to: answer) }
     if let plan = route.plan.compression { call.compress(answer, plan) }
     if binding.speaksProtobuf, binding.hasProtobufAnswer { answer.fields.vary(by: "Accept") }
@@ -117,5 +117,6 @@ struct RESTFace: Face {
       answer.fields.append(.contentType, RESTErrors.write(error, format: format, codec: codec, into: &answer.body))
     }
     for header in error.headers { answer.fields.append(header.name, header.value) }
+    answer.fitToStatus()
   }
 }
