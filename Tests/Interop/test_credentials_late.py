@@ -44,7 +44,8 @@ class EarlyRefusal(Scripted):
     """Answers `head` after 20 KiB of a long body, reads the rest of it, then answers `rest`."""
 
     def __init__(self, head, rest=b""):
-        self.head, self.rest, self.is_whole = head, rest, threading.Event()
+        self.head, self.rest = head, rest
+        self.has_begun, self.is_whole = threading.Event(), threading.Event()
         super().__init__(self._serve)
 
     def _serve(self, connection):
@@ -53,6 +54,7 @@ class EarlyRefusal(Scripted):
         while count < 20 << 10:
             count += len(connection.recv(65536))
         connection.sendall(self.head)
+        self.has_begun.set()
         while count < LONG and (more := connection.recv(65536)):
             count += len(more)
         self.is_whole.set()
@@ -97,7 +99,11 @@ def test_a_refusal_at_the_end_of_a_long_request_stands(start, echo_gateways, end
     with gateway.connect() as wire:
         begin(wire, f"/{ECHO}/Say", b"application/grpc-web+proto")
         message = b"\0" + (LONG - 5).to_bytes(4, "big") + b"\x0a" + b"\xfb\xff\x3f"
-        wire.send(message + b"x" * (LONG - len(message)))
+        wire.send(message + b"x" * ((20 << 10) - len(message)))
+        assert server.has_begun.wait(30)
+        # Nobody can see that the head is held back.
+        time.sleep(0.3)
+        wire.send(b"x" * (LONG - (20 << 10)))
         answer = wire.answer()
     assert (answer.status, answer.body) == (200, end)
     server.close()
