@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.certificates import Authority
+from support.certificates import Authority, openssl
 from support.gateway import wait_until
 from support.rest_service import Reply, RESTService, book
 from support.tokens import ISSUER, Key, bearer, key_set
@@ -264,3 +264,37 @@ def test_a_file_may_be_the_cure_of_a_configuration_that_was_refused(start, confi
     token.use("second")
     wait_until(lambda: reloads(gateway, "ok") >= 1, what="a good reload")
     assert token.in_use(gateway) == "second"
+
+
+def test_a_refused_configuration_leaves_the_files_that_serve_watched(start, configuration, mount, tmp_path, rest):
+    """One that can be read, and names a key file that is not there."""
+    token = Token(mount, tmp_path, rest)
+    gateway = start(token.setup(configuration))
+    refused = token.setup(configuration)
+    refused["upstreams"]["legacy"]["credentials"] = {"file": {"path": str(tmp_path / "not" / "there")}}
+    gateway.write(refused)
+    wait_until(lambda: reloads(gateway, "failed") >= 1, what="a failed reload")
+    token.use("second")
+    wait_until(lambda: token.in_use(gateway) == "second", what="the second")
+
+
+def test_a_certificate_that_is_too_weak_does_not_hold_another_file_up(start, configuration, mount, tmp_path, rest):
+    """It can be read, and OpenSSL refuses it."""
+    identity, token = ListenerIdentity(mount, tmp_path, rest), APIKeys(mount, tmp_path, rest)
+    setup = identity.setup(configuration)
+    setup["interceptors"] = token.setup(configuration)["interceptors"]
+    gateway = start(setup)
+
+    def let_in(key):
+        with Wire(gateway.address, tls=identity.authority.client_context()) as wire:
+            return wire.request("GET", BOOK, [("X-Api-Key", key)], host="localhost").status == 200
+
+    assert let_in("first")
+    weak = {part: tmp_path / f"weak.{part}" for part in ("key", "certificate")}
+    openssl("req", "-x509", "-newkey", "rsa:1024", "-nodes", "-days", 2, "-subj", "/CN=localhost",
+            "-keyout", weak["key"], "-out", weak["certificate"])
+    mount.put(**{part: path.read_bytes() for part, path in weak.items()})
+    wait_until(lambda: "OpenSSL refuses it" in gateway.log(), what="the fault in the log")
+    token.use("second")
+    wait_until(lambda: let_in("second"), what="the second key")
+    assert gateway.metric("turnout_stale_files") == 1

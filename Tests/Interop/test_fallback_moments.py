@@ -213,6 +213,62 @@ def test_raw_answers(started, rest, rpc):
     nothing_is_held(gateway)
 
 
+def test_an_upload_that_went_on_as_it_came_has_no_second_side(started, rest):
+    """Nothing of it is kept, so the other side would get an empty body."""
+    received = []
+
+    def refuse(connection):
+        head, body = read_head(connection)
+        length = int(next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))[15:])
+        while len(body) < length and (more := connection.recv(65536)):
+            body += more
+        received.append(len(body) - length)
+        connection.sendall(b"HTTP/1.1 503 no\r\nContent-Type: application/json\r\nContent-Length: 22\r\n"
+                           b'Connection: close\r\n\r\n{"code":"unavailable"}')
+
+    server = Scripted(refuse)
+    gateway = started({}, {"content": {"endpoints": [server.url]}}, {
+        "SetCover": canary(stage="rpc", fallback={"unsafe": True})})
+    cover = [("Content-Type", "image/png")]
+    answer = gateway.fetch("PUT", "/v1/books/b1/cover", cover, b"x" * (300 << 10))
+    assert (answer.status, received, rest.requests) == (503, [0], [])
+    counted(gateway, "rpc", "too_large", method="SetCover")
+    # What is gathered can be sent again.
+    answer = gateway.fetch("PUT", "/v1/books/b1/cover", cover, b"x" * 1000)
+    assert (answer.status, rest.only().body) == (200, b"x" * 1000)
+    nothing_is_held(gateway)
+    server.close()
+
+
+def test_no_room_for_an_answer_that_is_held_back(started, rest, pb):
+    """It is the answer then, and counted as what it is."""
+    def fail(connection):
+        read_head(connection)
+        body = b'{"code":"unavailable","message":"' + b"x" * 3000 + b'"}'
+        connection.sendall(b"HTTP/1.1 503 no\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
+            len(body), body))
+        read_all(connection)
+
+    server = Scripted(fail)
+    gateway = started(canary(stage="rpc"), {"content": {"endpoints": [server.url]}},
+                      limits={"message": "2KiB", "buffers": "2KiB"})
+    message = pb.GetBookRequest(id="b1").SerializeToString()
+    answer = gateway.fetch("POST", f"/{PROCEDURE}", [("Content-Type", "application/proto")], message)
+    assert (answer.status, len(answer.json()["message"]), rest.requests) == (503, 3000, [])
+    counted(gateway, "rpc", "buffers")
+    nothing_is_held(gateway)
+    server.close()
+
+
+def test_a_translated_answer_that_is_dropped_takes_no_room(echo_pair, rest, line):
+    """`limits.buffers` has room for the request and one answer, not for two."""
+    client = echo_pair("grpc", "connect", limits={"message": "7KiB", "buffers": "7KiB"})
+    rest.answers(lambda request: Reply.json({"text": "y" * 2500}))
+    assert client.call("Say", line(code=13, message="x" * 2500)).line.text == "y" * 2500
+    counted(client.gateway, "rpc", "answered", 1, "Say")
+    nothing_is_held(client.gateway)
+
+
 def test_no_room_for_what_would_be_kept(echo_pair, rest, line):
     """The call goes on as it would without."""
     client = echo_pair("grpc", "grpc", limits={"message": "2KiB", "buffers": "2KiB"})

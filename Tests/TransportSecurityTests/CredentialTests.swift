@@ -58,6 +58,16 @@ import TransportSecurityTestSupport
     #expect(fault(files.certificate, files.key) == nil)
   }
 
+  /// What no context would take: told of the file, before anything is made of it.
+  @Test func aKeyThatIsTooShortIsAFaultOfItsFile() throws {
+    let weak = try authority.issue("weak", for: ["DNS:a.example"], type: .shortRSA)
+    let got = fault(weak.certificate, weak.key)
+    #expect(got?.path == weak.certificate)
+    #expect(got?.reason.hasPrefix("OpenSSL refuses it: ") == true)
+    let usual = try authority.issue("usual", for: ["DNS:a.example"], type: .rsa)
+    #expect(fault(usual.certificate, usual.key) == nil)
+  }
+
   @Test func whatIsDueIsAWarning() throws {
     let now = 1_800_000_000
     let files = try authority.issue("a", for: ["DNS:a.example"])

@@ -83,6 +83,7 @@ extension Call {
 
   /// Nothing is left of the first answer.
   func forgetReply() {
+    release(replyBody.count)
     worker.discard(&replyBody)
     replyMetadata.removeAll()
     replyTrailers.removeAll()

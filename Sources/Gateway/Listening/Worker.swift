@@ -118,6 +118,7 @@ final class Worker {
     }
     plans = LoopSnapshot(snapshot: snapshot, pools: pools)
     accessLog.releaseIdle()
+    leftBehind.removeAll { !$0.hasWaiting }
     for identity in retired.keys { endpoints[identity] = nil }
     for set in retired.values { set.retire() }
     locals = [:]

@@ -132,7 +132,10 @@ extension RunningGateway {
 
   func watchFiles(_ configuration: GatewayConfiguration) {
     let settings = configuration.watchedFiles + configuration.schemaFiles
-    let files = settings + configuration.credentialFiles
+    // Those that serve too: this configuration may be refused, and theirs are renewed meanwhile.
+    var known: Set<String> = []
+    let files = (settings + configuration.credentialFiles + snapshot.configuration.credentialFiles)
+      .filter { known.insert($0).inserted }
     state.withLock { $0.settingsFiles = Set(settings) }
     if let watcher = state.withLock({ $0.watcher }) {
       watcher.watch(files)

@@ -27,7 +27,8 @@ extension RunningGateway {
       let files = CredentialFiles(before: old.files)
       let (snapshot, diagnostics) = Self.compile(
         old.configuration, shared, interceptors, generation: old.generation + 1, schema: old.schema, files: files)
-      let faults = files.faults + diagnostics.filter { $0.severity == .error }
+      let faults = old.configuration.hidingSecrets(
+        in: files.faults + diagnostics.filter { $0.severity == .error })
       for fault in faults { shared.log.write(.error, "\(fault)") }
       if let snapshot {
         publish(snapshot, listeners, replacing: listeners, after: old)
@@ -37,6 +38,8 @@ extension RunningGateway {
       shared.metrics.reloads.child([faults.isEmpty ? "ok" : "failed"]).add(1, shard: 0)
       if faults.isEmpty {
         shared.log.write(.info, "keys and certificates were read anew (a file changed)")
+      } else if snapshot == nil {
+        shared.log.write(.error, "no file was read anew; what all of them held before stays in use")
       } else {
         shared.log.write(.error, "what these files held before stays in use; the others were read anew")
       }

@@ -93,7 +93,8 @@ extension RunningGateway {
     let path = settings.file?.path
     // The same file is only looked at: somebody may have moved its folder.
     if path != old?.configuration.state?.file?.path { keeper.keep(in: path) } else { keeper.probe() }
-    guard let server, !isSameServer else { return }
+    // One that could not be begun is tried again.
+    guard let server, !isSameServer || state.withLock({ $0.sharing == nil }) else { return }
     let sharing = try StageSharing.start(
       endpoint: server, keeper: keeper, writer: keeper.writer, lead: shared.rampLead, log: shared.log,
       presence: shared.redisPresence, metrics: shared.metrics)

@@ -73,7 +73,8 @@ final class Router {
         continue
       }
       let (route, binding) = group.targets[target]
-      if snapshot.routes[route].settings.acceptsTrailingSlash { return .rest(route: route, binding: binding) }
+      // The route that has the path decides, not one behind it.
+      return snapshot.routes[route].settings.acceptsTrailingSlash ? .rest(route: route, binding: binding) : nil
     }
     return nil
   }

@@ -37,6 +37,12 @@ package final class Identity: Sendable {
           ? "it belongs to a later certificate of that file; put that one first"
           : "name the key that the certificate was made for")
     }
+    // What a context refuses (a short key, a weak digest) is a fault of this file, and of no other.
+    do throws(TLSError) {
+      try ContextHandle(TLS_server_method()).use(identity)
+    } catch {
+      throw CredentialFault(path, error.reason)
+    }
     return identity
   }
 

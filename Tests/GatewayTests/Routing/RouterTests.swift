@@ -72,6 +72,25 @@ import Testing
     #expect(try route("POST \(path)", snapshot, Self.json) == "404")
   }
 
+  /// The service of its host has the path, and takes no slash more: not one behind it that does.
+  @Test func theMostSpecificRouteDecidesAboutASlashMore() throws {
+    let other = """
+      service OtherService {
+        rpc Get(GetRequest) returns (Crate) {
+          option (google.api.http) = {get: "/v1/crates/{id}"};
+        }
+      }
+
+      """
+    let everywhere = "  depot.v1.OtherService: { rest: legacy, trailing_slash: accept }\n"
+    for (own, expected) in [("reject", "404"), ("accept", "rest Get 0")] {
+      let text = try Compiled(["hosts: [a.example]", "trailing_slash: \(own)"]).text + everywhere
+      let snapshot = try #require(try Compiled(text: text, proto: Depot.proto + other).snapshot)
+      #expect(try route("GET /v1/crates/7/", snapshot) == expected)
+      #expect(try route("GET /v1/crates/7", snapshot) == "rest Get 0")
+    }
+  }
+
   @Test(arguments: ["/", "/other", "/v1", "/v1/crate/7", "/v2/crates/7", "/V1/crates/7"])
   func theRestReachesTheFallback(path: String) throws {
     let text = try Compiled([]).text + "fallback: legacy\n"

@@ -11,7 +11,11 @@ package final class TestAuthority {
     package var key: String
   }
 
-  package enum KeyType { case ecdsa, rsa }
+  package enum KeyType {
+    case ecdsa, rsa
+    /// Too short for OpenSSL's usual demands.
+    case shortRSA
+  }
 
   package let folder: String
   /// The authority's own certificate.
@@ -101,7 +105,7 @@ package final class TestAuthority {
     let isSet =
       type == .ecdsa
       ? EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1)
-      : EVP_PKEY_CTX_set_rsa_keygen_bits(context, 2048)
+      : EVP_PKEY_CTX_set_rsa_keygen_bits(context, type == .shortRSA ? 1024 : 2048)
     guard isSet == 1, EVP_PKEY_keygen(context, &key) == 1, let key else { throw Failure() }
     return key
   }

@@ -41,6 +41,7 @@ extension SideFallback: AttemptOwner {
       buffer.consume(count)
       return
     }
+    if phase == .ready, held.count + count <= maximumBody { phase = .unable(.buffers) }
     pass(attempt, head, isLong: true)
     call.attempt(attempt, body: &buffer, count: count)
   }

@@ -16,8 +16,8 @@ extension SideFallback {
       let upstream = route.plan.upstream(of: decision.side.other)
     else { return false }
     if call.isAtDeadline { return cannot(.late) }
-    // A long body that is translated as it comes.
-    if !hasWholeRequest, fields == nil { return cannot(.tooLarge) }
+    // A long body that is translated as it comes, and one that went on without being gathered.
+    if call.isUploading || !hasWholeRequest && fields == nil { return cannot(.tooLarge) }
     if let fields {
       call.head.fields.removeAll()
       call.head.fields.append(contentsOf: fields)

@@ -92,11 +92,12 @@ extension Attempt {
     let refused = token.heldBack
     guard refused != nil || held?.trailers != nil else { return }
     self.token?.heldBack = nil
-    if token.resource.generation != used, token.resource.current(at: token.worker.loop.now) != nil {
+    // More of a body may have come meanwhile than is kept.
+    if canReplay, token.resource.generation != used, token.resource.current(at: token.worker.loop.now) != nil {
       held = nil
       sendAgain()
     } else if let refused {
-      // There is no other token: the answer is what it is.
+      // The answer is what it is.
       deliver(refused.head, framing: refused.framing)
       resumeReading()
     } else {
@@ -113,6 +114,8 @@ extension Attempt {
     guard replay() else {
       return fail(UpstreamFailure(kind: .closed, reason: "\(pool.configuration.name): the body cannot be sent again"))
     }
+    // The time of a try begins anew.
+    tries?.begin(request)
     if !serveWithToken(), let resource = token?.resource { failWithoutToken(resource) }
   }
 

@@ -67,15 +67,19 @@ final class UpstreamPool {
     validUntil = .max
     let now = worker.loop.now.nanoseconds
     var seen: [Candidates.Member] = []
-    for member in members {
-      let isUsable = member.health.isUsable(at: now) && !member.isRetired
-      if !isUsable, !member.isRetired { validUntil = min(validUntil, member.health.usableAt) }
+    // One that is gone is none of those of which too few can be used; it serves when there is no other.
+    let present = members.indices.filter { !members[$0].isRetired }
+    let places = present.isEmpty ? Array(members.indices) : present
+    for place in places {
+      let member = members[place]
+      let isUsable = member.health.isUsable(at: now)
+      if !isUsable { validUntil = min(validUntil, member.health.usableAt) }
       seen.append(
         Candidates.Member(
           priority: member.server.priority,
           isLocal: !configuration.zone.isEmpty && member.zone == configuration.zone, isUsable: isUsable))
     }
-    candidates = Candidates.choose(seen, threshold: configuration.panicThreshold)
+    candidates = Candidates.choose(seen, threshold: configuration.panicThreshold).map { places[$0] }
     balancer.replace(candidates.map { Balancer.Candidate(weight: members[$0].weight, seed: members[$0].seed) })
   }
 

@@ -48,7 +48,7 @@ extension Attempt {
       return false
     }
     if request.isStream { patienceTimer.cancel() }
-    if error == .unauthenticated, let token, let used = token.generation, !token.isReplaced {
+    if error == .unauthenticated, canReplay, let token, let used = token.generation, !token.isReplaced {
       if token.resource.generation != used {
         held = nil
         connection = nil
