@@ -175,7 +175,7 @@ let package = Package(
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport", "RandomnessTestSupport"]),
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
-    tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
+    tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport", "RandomnessTestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     support(
       "Translation",

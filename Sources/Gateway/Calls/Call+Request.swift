@@ -115,6 +115,7 @@ extension Call {
       return
     }
     request.isStream = route?.plan.isStreaming ?? true
+    request.streamsMessages = isStreamingRoute
     let pool = plans.pool(upstream)
     upstreamName = pool.configuration.name
     let attempt: Attempt

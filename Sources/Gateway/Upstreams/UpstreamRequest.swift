@@ -24,6 +24,8 @@ final class UpstreamRequest {
   var isIdempotent = false
   /// Whether the answer may have many messages, or none for a while; true where nobody knows.
   var isStream = false
+  /// Whether its body is messages that come one by one, so that nobody knows the last before it was sent.
+  var streamsMessages = false
 
   init(fields: FieldBlock = FieldBlock()) {
     self.fields = fields

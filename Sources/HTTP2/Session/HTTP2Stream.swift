@@ -85,6 +85,8 @@ package final class HTTP2Stream {
   var isDeferred = false
   var isOutputSent = false
   var isListedAsDrained = false
+  /// When frames were last made at once for it, see ``HTTP2Session/batch``.
+  var lastBatch: UInt32 = 0
   /// The peer need not go on once our direction has ended.
   var stopsPeerAtEnd = false
 
@@ -141,6 +143,7 @@ extension HTTP2Stream {
     isDeferred = false
     isOutputSent = false
     isListedAsDrained = false
+    lastBatch = 0
     stopsPeerAtEnd = false
     return true
   }

@@ -194,7 +194,11 @@ final class HTTP2ClientStream: ClientStream {
   }
 
   func sendBody(_ buffer: inout ByteBuffer, _ count: Int) {
-    session.send(&buffer, count, on: stream)
+    if call?.isStreamingRoute == true {
+      session.sendNow(&buffer, count, on: stream)
+    } else {
+      session.send(&buffer, count, on: stream)
+    }
     lastProgress = worker.loop.now
     if isCongested { wasCongested = true }
     connection.scheduleFlush()

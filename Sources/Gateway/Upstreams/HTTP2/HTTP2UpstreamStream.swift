@@ -74,7 +74,11 @@ final class HTTP2UpstreamStream: UpstreamExchange {
 
   func send(_ buffer: inout ByteBuffer, _ count: Int) {
     guard let stream else { return buffer.consume(count) }
-    session.send(&buffer, count, on: stream)
+    if attempt?.request.streamsMessages == true {
+      session.sendNow(&buffer, count, on: stream)
+    } else {
+      session.send(&buffer, count, on: stream)
+    }
     if isCongested { wasCongested = true }
     connection.scheduleFlush()
   }
