@@ -12,6 +12,8 @@ package final class BufferStore {
 
   /// Bytes of a small buffer, 4 KiB.
   package static let smallCapacity = 4 << 10
+  /// Bytes of a big buffer, 64 KiB.
+  package static let bigCapacity = 64 << 10
   /// Bytes of a very big buffer, 1 MiB.
   package static let bulkCapacity = 1 << 20
   /// How many very big buffers may be in use at the same time: so many megabytes can slow clients make this loop hold.

@@ -113,6 +113,15 @@ package struct ByteQueue: ~Copyable {
     return taken
   }
 
+  /// Calls the body with the first piece: what it consumes is out of the queue. There has to be one.
+  package mutating func takeFirst<R>(givingTo store: BufferStore, _ body: (inout ByteBuffer) -> R) -> R {
+    let before = front.count
+    let result = body(&front)
+    count -= before - front.count
+    if front.isEmpty { shift(store) }
+    return result
+  }
+
   /// Drops all bytes.
   package mutating func removeAll(givingTo store: BufferStore) {
     while front.capacity > 0 { shift(store) }
