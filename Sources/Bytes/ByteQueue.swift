@@ -136,7 +136,7 @@ package struct ByteQueue: ~Copyable {
   }
 
   private mutating func takeNext() -> ByteBuffer {
-    guard middle.isEmpty else { return middle.removeFirst().makeBuffer() }
+    guard middle.isEmpty else { return middle.remove(at: 0).makeBuffer() }
     var next = ByteBuffer()
     swap(&next, &back)
     return next
