@@ -61,6 +61,7 @@ extension RouteStatus {
     trip = json["guard"].flatMap { Guard($0) }
     if let ramp = json["ramp"], ramp.members != nil { isRampHeld = ramp["held"] == .bool(true) }
     comparison = json["shadow"].flatMap { Comparison($0) }
+    dryRun = json["dry_run"].flatMap { DryRun($0) }
     override = json["override"].flatMap { Override($0) }
     fallbacks = json["fallback"].flatMap { Fallbacks($0) }
     restCallers = (json["callers"]?["rest"]?.elements ?? []).map { Caller($0) }
@@ -98,11 +99,23 @@ extension RouteStatus.Comparison {
     guard json.members != nil else { return nil }
     self.init(
       match: json["match"]?.number ?? 0, mismatch: json["mismatch"]?.number ?? 0, error: json["error"]?.number ?? 0,
+      skipped: Dictionary(
+        (json["skipped"]?.members ?? []).map { (Figures.line($0.name), $0.value.number ?? 0) },
+        uniquingKeysWith: { $0 + $1 }),
       differences: (json["differences"]?.elements ?? []).map { one in
         Difference(
           path: Figures.line(one["path"]?.text ?? ""), kind: Figures.line(one["kind"]?.text ?? ""),
           count: one["count"]?.number ?? 0)
       })
+  }
+}
+
+extension RouteStatus.DryRun {
+  fileprivate init?(_ json: JSONValue) {
+    guard json.members != nil else { return nil }
+    self.init(
+      requests: json["requests"]?.number ?? 0, refused: json["refused"]?.number ?? 0,
+      misfit: json["misfit"]?.number ?? 0)
   }
 }
 
