@@ -108,6 +108,15 @@ import Testing
     #expect(StatusTable(width: nil, hasColors: true).text(of: try status()).contains("\u{1B}[31m"))
   }
 
+  @Test func whatIsWrongWithTheGatewayStandsAboveItsRoutes() throws {
+    let status = try status(
+      Self.json.replacing(#""routes":["#, with: #""warnings":["redis is\u001b[2J away: `x` waits",7],"routes":["#))
+    #expect(status.warnings == ["redis is [2J away: `x` waits"])
+    let lines = StatusTable(width: 40, hasColors: false).text(of: status).split(separator: "\n")
+    #expect(lines[2] == "warning: redis is [2J away: `x` waits")
+    #expect(MarkdownReport.text(of: status).contains("\n\n**Warning:** redis is \\[2J away: `x` waits.\n\n"))
+  }
+
   @Test func noTextMovesTheCursor() throws {
     let json = Self.json.replacing("20 % of calls failed", with: "bad\\u001b[2J\\n\\u202eline")
     let status = try status(json)

@@ -4,6 +4,8 @@ import JSONValues
 struct GatewayStatus: Sendable {
   var replica: String
   var now: String
+  /// What is wrong with the gateway itself.
+  var warnings: [String]
   var routes: [RouteStatus]
 
   /// Nil when the JSON is no route table.
@@ -11,7 +13,13 @@ struct GatewayStatus: Sendable {
     guard let elements = json["routes"]?.elements else { return nil }
     replica = Figures.line(json["replica"]?.text ?? "")
     now = Figures.line(json["now"]?.text ?? "")
+    warnings = Self.warnings(of: json)
     routes = elements.compactMap { RouteStatus($0) }
+  }
+
+  /// Those of the route table, or of an answer to a change.
+  static func warnings(of answer: JSONValue?) -> [String] {
+    (answer?["warnings"]?.elements ?? []).compactMap { $0.text.map(Figures.line) }
   }
 
   /// Of all described routes, those that the RPC side answers alone.
