@@ -55,6 +55,19 @@ def test_a_bad_file_leaves_the_old_one_serving(start, configuration, rest, text)
     assert len(rest.requests) == 2
 
 
+def test_who_looks_at_the_stages_sees_that_the_file_does_not_serve(start, configuration, rest):
+    """Hours after a bad deploy, when no counter rises any more."""
+    gateway = start(configuration())
+    says = "warning: the configuration has faults, and the one before it serves"
+    assert says not in run("status", "--admin", gateway.admin_url).stdout
+    gateway.write("listeners: []")
+    assert gateway.admin("POST", "/reload").status == 422
+    assert says in run("status", "--admin", gateway.admin_url).stdout
+    gateway.write(configuration())
+    assert gateway.admin("POST", "/reload").status == 200
+    assert says not in run("status", "--admin", gateway.admin_url).stdout
+
+
 def test_a_changed_descriptor_set_is_a_reason_to_reload(start, configuration, schema, tmp_path):
     copy = tmp_path / "copy.binpb"
     copy.write_bytes(schema.descriptors.read_bytes())

@@ -51,6 +51,7 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
+  private var peerLines = PeerLines()
   var latestAgent = LatestAgent()
   var requestIDs = RequestIDSource()
   var traceIDs = TraceIDSource()
@@ -89,6 +90,12 @@ final class Worker {
   var headLimits: HeadLimits { plans.snapshot.headLimits }
 
   func log(_ level: GatewayLog.Level, _ message: String) { shared.log.write(level, message) }
+
+  /// Logs what a client did wrong, as long as there are not too many such lines.
+  func logOfPeer(_ message: @autoclosure () -> String) {
+    guard let leftOut = peerLines.next(at: loop.now) else { return }
+    log(.info, leftOut == 0 ? message() : "\(message()); \(leftOut) such lines before it were left out")
+  }
 
   // MARK: Snapshots and listeners
 

@@ -34,6 +34,8 @@ final class Snapshot: Sendable {
   let guardedNames: GuardedNames
   /// What callers are told apart by; nil: nobody could read who they are.
   let callers: CallersConfiguration?
+  /// The header with the version of a caller's app, for the access log; nil: none is named.
+  let versionHeader: [UInt8]?
   /// Taken out of requests once the side is chosen; nil: none.
   let sideHeaders: SideHeaders?
   /// Fetched ahead, for all loops.
@@ -77,6 +79,7 @@ final class Snapshot: Sendable {
     identityFields = IdentityFields(configuration)
     guardedNames = GuardedNames(configuration)
     callers = configuration.admin == nil ? nil : configuration.callers
+    versionHeader = configuration.callers.versionHeader
     sideHeaders = SideHeaders(routes)
     self.errorCodec = errorCodec
     var limits = HeadLimits()
