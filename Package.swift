@@ -73,6 +73,7 @@ let fuzzers: [Target] = [
   fuzzer("Documents", "MigrationTestSupport"),
   fuzzer("Comparison", "MigrationTestSupport", words: nil),
   fuzzer("Fields", "GatewayTestSupport"),
+  fuzzer("Configuration", "GatewayTestSupport"),
   fuzzer("Templates", "TranslationTestSupport"),
   fuzzer("Queries", "TranslationTestSupport"),
 ]
@@ -236,8 +237,8 @@ let package = Package(
     support(
       "Gateway",
       [
-        "Bytes", "HTTPModel", "Diagnostics", "Configuration", "JSONValues", "Migration", "Tracing", "EventLoops",
-        "Gateway",
+        "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "Configuration", "JSONValues", "Migration", "Tracing",
+        "EventLoops", "Gateway",
       ]),
     tests(
       "Gateway",
