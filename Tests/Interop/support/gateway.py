@@ -25,6 +25,19 @@ def wait_until(condition, seconds=30, what="the condition"):
     raise AssertionError(f"{what} did not come about within {seconds} s")
 
 
+def settled(value, quiet=0.5, seconds=30, what="the value"):
+    """Polls until a value has been the same for so long, and returns it; for what has to come to a stop."""
+    end = time.monotonic() + seconds
+    last, since = value(), time.monotonic()
+    while time.monotonic() < end:
+        if time.monotonic() - since >= quiet:
+            return last
+        time.sleep(0.02)
+        if (now := value()) != last:
+            last, since = now, time.monotonic()
+    raise AssertionError(f"{what} did not come to a stop within {seconds} s: {last}")
+
+
 def run(*arguments, environment=None, **more):
     """One command of the program to its end."""
     return subprocess.run(
