@@ -39,10 +39,10 @@ def settled(value, quiet=0.5, seconds=30, what="the value"):
 
 
 def run(*arguments, environment=None, **more):
-    """One command of the program to its end."""
+    """One command of the program to its end. How wide the terminal of whoever runs the tests is does not matter."""
     return subprocess.run(
         [BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE,
-        env={**os.environ, **(environment or {})}, **more)
+        env={**os.environ, "COLUMNS": "", **(environment or {})}, **more)
 
 
 class Gateway:
