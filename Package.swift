@@ -152,6 +152,8 @@ let package = Package(
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "TransportSecurity",
         "EventLoops", "Gateway",
       ],
+      // The demo's files, those of config/demo.
+      resources: [.embedInCode("Demo/Files")],
       swiftSettings: rules,
       // Swift's runtime becomes part of the program: what each request asks of it a hundred times is then a plain call.
       // Nobody looks symbols up in the program, so that what is not used of the runtime is left out; and its many

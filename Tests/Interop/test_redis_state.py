@@ -12,13 +12,6 @@ GET, LIST = f"{SERVICE}/GetBook", f"{SERVICE}/ListBooks"
 
 
 @pytest.fixture
-def redis():
-    server = RedisServer()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
 def replica(configuration, start, redis):
     def make(stage="rest", **more):
         gateway = start(configuration(

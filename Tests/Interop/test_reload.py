@@ -7,15 +7,10 @@ import threading
 import pytest
 
 from support.gateway import run, wait_until
+from support.ports import free_port
 from support.rest_service import Reply, book
 from support.schema import SERVICE
 from support.wire import Wire, request_bytes
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def reloads(gateway, outcome):
