@@ -13,7 +13,7 @@ extension Call {
     receivedBytes += count
     switch state {
     case .passing:
-      guard let attempt, checkPassingRequest(), checkPassingRequest(buffer, count) else {
+      guard let attempt, checkRequestLength(), checkRequestMessages(buffer, count) else {
         return buffer.consume(count)
       }
       shadow?.received(buffer, count)
