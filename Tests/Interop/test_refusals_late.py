@@ -9,6 +9,7 @@ import pytest
 from support.echo import SERVICE as ECHO
 from support.fleet import proxy
 from support.gateway import wait_until
+from support.http2 import HTTP2Upstream
 from support.rest_service import Reply, RESTService
 from support.schema import SERVICE
 from support.scripted import Scripted, read_all, read_head
@@ -100,6 +101,37 @@ def test_a_long_refusal_stands_whole(start):
     answer = send_late(gateway, server, put(LONG), b"x" * BEGINNING, b"x" * (LONG - BEGINNING))
     assert (answer.status, answer.body == body) == (429, True)
     server.close()
+
+
+@pytest.mark.parametrize("length", [50_000, LONG])
+def test_a_refusal_of_an_http2_upstream(start, length):
+    """Which says besides that it wants no more of the request."""
+    refused, bodies = threading.Event(), []
+
+    def begun(exchange):
+        if not refused.is_set():
+            exchange.answer(503, [("retry-after", "2"), ("x-why", "deploy")], b"not now")
+            exchange.refuse(0)
+            refused.set()
+
+    def whole(exchange):
+        bodies.append(len(exchange.body))
+        exchange.answer(200, [], b"ok")
+
+    upstream = HTTP2Upstream(whole, begun=begun)
+    gateway = start(proxy([upstream.url], retries=RETRIES, http="2"))
+    with gateway.connect() as wire:
+        wire.send(put(length))
+        wire.send(b"x" * BEGINNING)
+        assert refused.wait(30)
+        time.sleep(0.3)
+        wire.send(b"x" * (length - BEGINNING))
+        answer = wire.answer()
+    if length == LONG:
+        assert (answer.status, answer.body, answer["x-why"], bodies) == (503, b"not now", "deploy", [])
+    else:
+        assert (answer.status, answer.body, bodies) == (200, b"ok", [50_000])
+    upstream.close()
 
 
 def test_a_body_that_turns_out_short_enough_is_sent_again(start):
