@@ -40,7 +40,7 @@ extension Call {
       plans.snapshot.identityFields?.remove(from: trailers)
       plans.snapshot.guardedNames.clean(trailers, forwarded: true, isTrusted: false)
     }
-    fallback?.hasWholeRequest = true
+    fallback?.requestEnded(trailers)
     switch state {
     case .passing:
       attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)

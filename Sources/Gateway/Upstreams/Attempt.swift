@@ -153,6 +153,9 @@ final class Attempt {
     }
   }
 
+  /// Whether an answer has come, passed on or held back.
+  var hasBegunToAnswer: Bool { head != nil || held != nil || refused?.awaitsToken == true }
+
   /// Whether more should not be streamed until ``AttemptOwner/attemptDrained(_:)``.
   var isCongested: Bool {
     if let connection, connection.isWriting { return connection.isCongested }
