@@ -42,7 +42,6 @@ extension HTTP1Error {
     case missingHost
     case duplicateHost
     case invalidHost
-    case hostMismatch
     // Status line.
     case invalidStatus
     case invalidReasonPhrase

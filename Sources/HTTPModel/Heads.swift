@@ -103,6 +103,15 @@ package final class ResponseHead {
     fields.removeAll()
   }
 
+  /// A head of its own with the same content, for who needs it for longer than its connection does.
+  package func copy() -> ResponseHead {
+    let copy = ResponseHead()
+    copy.status = status
+    copy.version = version
+    copy.fields.append(contentsOf: fields)
+    return copy
+  }
+
   /// An interim response (RFC 9110 section 15.2): another head follows.
   package var isInformational: Bool { status >= 100 && status < 200 }
 }

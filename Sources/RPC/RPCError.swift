@@ -96,6 +96,16 @@ package struct ErrorDetail: Sendable, Equatable {
     return ErrorDetail(typeName: "google.rpc.RetryInfo", value: value + delay)
   }
 
+  /// `google.rpc.Help`: repeated links = 1 of {description = 1, url = 2}.
+  package static func help(description: String, url: String) -> ErrorDetail {
+    var link: [UInt8] = []
+    appendString(1, description, to: &link)
+    appendString(2, url, to: &link)
+    var value: [UInt8] = [0x0A]
+    appendVarint(link.count, to: &value)
+    return ErrorDetail(typeName: "google.rpc.Help", value: value + link)
+  }
+
   private static func appendString(_ number: UInt8, _ text: String, to bytes: inout [UInt8]) {
     bytes.append(number << 3 | 2)
     appendVarint(text.utf8.count, to: &bytes)

@@ -9,6 +9,8 @@ struct WholeRequest {
   let request: UpstreamRequest
   /// Reads the answer; nil where it passes as it is.
   let backend: (any Backend)?
+  /// What follows the request piece by piece, since trailers come behind it.
+  var streamed: (body: Payload, trailers: FieldBlock)?
 }
 
 /// The second question of a call whose route has `fallback:`.
@@ -46,6 +48,10 @@ extension Call {
       if request.framing != .none {
         let body = Payload()
         swap(&body.buffer, &requestBody)
+        if let trailers = fallback?.trailers {
+          request.framing = .chunked
+          return WholeRequest(request: request, backend: nil, streamed: (body, trailers))
+        }
         request.framing = .length(body.buffer.count)
         request.body = body
       }
@@ -70,6 +76,10 @@ extension Call {
       if face.kind != .rest { tap = ReplyTap(face: face) }
     }
     start(whole.request, upstream: upstream)
+    // It may have failed at once.
+    guard let (body, trailers) = whole.streamed, state == .passing, let attempt else { return }
+    attempt.send(&body.buffer, body.buffer.count)
+    attempt.sendEnd(trailers: trailers)
   }
 
   /// The rest of the request is gathered for the other side; ``ask()`` follows.

@@ -13,7 +13,7 @@ extension Call {
     receivedBytes += count
     switch state {
     case .passing:
-      guard let attempt, checkPassingRequest(), checkPassingRequest(buffer, count) else {
+      guard let attempt, checkRequestLength(), checkRequestMessages(buffer, count) else {
         return buffer.consume(count)
       }
       shadow?.received(buffer, count)
@@ -40,7 +40,7 @@ extension Call {
       plans.snapshot.identityFields?.remove(from: trailers)
       plans.snapshot.guardedNames.clean(trailers, forwarded: true, isTrusted: false)
     }
-    fallback?.hasWholeRequest = true
+    fallback?.requestEnded(trailers)
     switch state {
     case .passing:
       attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)

@@ -33,7 +33,16 @@ extension RunningGateway: ControlPlane {
     find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
   }
 
-  func reload() -> ReloadOutcome { reload(because: "POST /reload") }
+  func reload(actor: AdminActor) -> ReloadOutcome { reload(because: .admin(actor)) }
+
+  func refusedReload(actor: AdminActor, reason: String) {
+    guard refusals.admitsOne() else { return }
+    let record = ReloadRecord(
+      outcome: .refused, cause: .admin(actor), error: reason, errors: 1, at: WallClock.now().sinceEpoch)
+    let by = actor.address.isEmpty ? "" : " by \(actor.address)"
+    shared.log.write(.warning, "a reload was asked for\(by) and refused: \(reason)", record.members)
+    tell(record)
+  }
 
   func setStage(_ procedure: String, _ change: StageChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).flatMap { route in

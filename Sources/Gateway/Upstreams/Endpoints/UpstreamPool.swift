@@ -116,6 +116,15 @@ final class UpstreamPool {
   private func next(for attempt: Attempt) -> EndpointPool? {
     if members.count == 1 { return members[0] }
     if state.endpoints.version != healthVersion || worker.loop.now.nanoseconds >= validUntil { choose() }
+    let chosen = candidate(for: attempt)
+    guard chosen?.isRetired == true else { return chosen }
+    // A reload has taken it out, and the attempt is of the snapshot before that.
+    choose()
+    return candidate(for: attempt)
+  }
+
+  /// Whose turn it is, of those that were chosen last.
+  private func candidate(for attempt: Attempt) -> EndpointPool? {
     var avoided: Int?
     if let failed = attempt.failedEndpoint { avoided = candidates.firstIndex { members[$0] === failed } }
     let chosen: Int?
