@@ -15,11 +15,19 @@ extension MessageEncoder {
     }
   }
 
+  @inline(__always)
   private mutating func singular(
     _ field: FieldPlan, _ reader: inout WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
     switch field.kind {
-    case .string, .bytes:
+    case .string:
+      let range = try reader.delimited()
+      if range.isEmpty, !field.hasPresence, !profile.emitDefaults { return }
+      let bad = JSONStringWriting.write(
+        reader.bytes.extracting(range), after: tables.text, Int(field.quotedOffset), Int(field.quotedLength),
+        into: &output)
+      if let bad { throw malformed(range.lowerBound &+ bad) }
+    case .bytes:
       let range = try reader.delimited()
       if range.isEmpty, !field.hasPresence, !profile.emitDefaults { return }
       name(field, into: &output)
@@ -82,8 +90,12 @@ extension MessageEncoder {
           do { try reader.skip(tag) } catch { throw Fault(error) }
         }
         try checkSize(output, reader.offset)
-        guard reader.isNext(field.number) else { break }
-        do { tag = try reader.readTag() } catch { throw Fault(error) }
+        if reader.skipTag(of: field) {
+          tag = field.expected
+        } else {
+          guard reader.isNext(field.number) else { break }
+          do { tag = try reader.readTag() } catch { throw Fault(error) }
+        }
       }
     } catch {
       throw mayFollow(error) ? error : error.inside("[\(index)]")
@@ -139,9 +151,12 @@ extension MessageEncoder {
       Base64.encode(bytes, into: &output)
       output.append(0x22)
     } else if let bad = JSONStringWriting.write(bytes, into: &output) {
-      throw Fault(.utf8, at: offset + bad, "well-formed UTF-8 expected")
+      throw malformed(offset &+ bad)
     }
   }
+
+  @inline(never)
+  func malformed(_ offset: Int) -> Fault { Fault(.utf8, at: offset, "well-formed UTF-8 expected") }
 
   @inline(__always)
   func scalar(_ raw: UInt64, _ field: FieldPlan, into output: inout ByteBuffer) {
@@ -163,7 +178,13 @@ extension MessageEncoder {
       if !profile.int64AsNumber { output.append(0x22) }
       bare64(raw, kind, into: &output)
       if !profile.int64AsNumber { output.append(0x22) }
-    case .bool: output.append(raw != 0 ? "true" : "false")
+    case .bool:
+      // The bytes of a word, of which those that the text has are kept.
+      if raw != 0 {
+        output.append(word: 0x6575_7274, length: 4)
+      } else {
+        output.append(word: 0x65_736C_6166, length: 5)
+      }
     case .double: floating(Double(bitPattern: raw), into: &output)
     case .float: floating(Float(bitPattern: UInt32(truncatingIfNeeded: raw)), into: &output)
     default: output.append("null")

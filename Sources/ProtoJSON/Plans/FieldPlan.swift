@@ -63,6 +63,12 @@ struct FieldPlan {
   @inline(__always)
   subscript<Value>(dynamicMember path: KeyPath<FieldRecord, Value>) -> Value { unsafe record.pointee[keyPath: path] }
 
+  /// The tag that ``FieldRecord/nextTag`` is.
+  @inline(__always)
+  var expected: WireTag {
+    WireTag(number: self.number, type: self.shape == .packed ? .lengthDelimited : self.wireType)
+  }
+
   /// The record itself, to be changed.
   var copy: FieldRecord { unsafe record.pointee }
 }
@@ -96,6 +102,12 @@ struct FieldRecord {
   /// Whether a string on the wire must be UTF-8.
   var validatesUTF8: Bool
   var isExtension: Bool
+  /// The tag with which the value is to be expected on the wire, if it has no more than two bytes, and the bits of
+  /// these; else a tag that no bytes have.
+  var nextTag: UInt16 = 0xFFFF
+  var nextMask: UInt16 = 0
+  /// Whether it is of an enum that is closed: a number that this lacks is an unknown field.
+  var isClosed = false
 
   /// The tag byte or bytes of a group's end differ in the lowest bit only.
   var endGroupTag: UInt64 { tag &+ 1 }

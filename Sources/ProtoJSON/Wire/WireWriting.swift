@@ -44,6 +44,15 @@ extension ByteBuffer {
     }
   }
 
+  /// Appends the first bytes of a word, the lowest first.
+  @inline(__always)
+  mutating func append(word: UInt64, length: Int) {
+    unsafe appendWithUnsafeRoom(8) { room in
+      unsafe room.storeBytes(of: word.littleEndian, as: UInt64.self)
+      return length
+    }
+  }
+
   package mutating func append(tag number: UInt32, _ type: WireType) {
     append(varint: UInt64(number) << 3 | UInt64(type.rawValue))
   }
