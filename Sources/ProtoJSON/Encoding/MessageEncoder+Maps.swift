@@ -27,7 +27,7 @@ extension MessageEncoder {
       }
       try checkSize(output, reader.offset)
       if reader.skipTag(of: field) { continue }
-      guard try isAnotherEntry(field, &reader) else { break }
+      guard try Self.isAnotherEntry(field, &reader) else { break }
     }
     if output.count == empty {
       // Each value was one that the closed enum lacks.
@@ -41,7 +41,7 @@ extension MessageEncoder {
   }
 
   /// Steps over the tag of the next entry if it follows; other wire types under the number are unknown fields.
-  private func isAnotherEntry(_ field: FieldPlan, _ reader: inout WireReader) throws(Fault) -> Bool {
+  private static func isAnotherEntry(_ field: FieldPlan, _ reader: inout WireReader) throws(Fault) -> Bool {
     do {
       while reader.isNext(field.number) {
         let tag = try reader.readTag()
@@ -72,7 +72,7 @@ extension MessageEncoder {
       guard let range = try? reader.readLengthDelimited() else { return false }
       content = range
     } else {
-      guard (try? reader.skip(value.expected)) != nil else { return false }
+      guard (try? reader.skip(WireTag(number: 2, type: value.wireType))) != nil else { return false }
     }
     guard reader.isAtEnd else { return false }
     try textKey(reader.bytes, name, source, &keys, into: &output)
@@ -185,7 +185,7 @@ extension MessageEncoder {
     let raw = start == nil ? 0 : try reader.raw(key.wireType)
     output.append(0x22)
     switch key.kind {
-    case .int64, .sfixed64, .uint64, .fixed64, .sint64: bare64(raw, key.kind, into: &output)
+    case .int64, .sfixed64, .uint64, .fixed64, .sint64: Self.bare64(raw, key.kind, into: &output)
     default: number(raw, key.kind, into: &output)
     }
     output.append(0x22)

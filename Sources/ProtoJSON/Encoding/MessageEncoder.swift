@@ -147,12 +147,14 @@ struct MessageEncoder: ~Escapable {
       let start = reader.offset
       // Serializers write fields in the order of their numbers, which is mostly that of the schema: then the tag that
       // comes is known, and what it says need not be read.
-      let tag: WireTag
+      let type: WireType
       var index = guess
       if guess < Int(plan.fieldsEnd), reader.skipTag(of: tables.fields[guess]) {
-        tag = tables.fields[guess].expected
+        type = tables.fields[guess].nextType
       } else {
+        let tag: WireTag
         do { tag = try reader.readTag() } catch { throw Fault(error) }
+        type = tag.type
         index = tables.field(number: tag.number, of: plan)
         guard index >= 0, tables.fields[index].accepts(tag.type) else {
           do { try reader.skip(tag) } catch { throw Fault(error) }
@@ -162,18 +164,18 @@ struct MessageEncoder: ~Escapable {
       let field = tables.fields[index]
       guess = index &+ 1
       if field.isClosed, !tables.isNamed(field, valueAt: reader) {
-        do { try reader.skip(tag) } catch { throw Fault(error) }
+        do { try reader.skip(WireTag(number: field.number, type: type)) } catch { throw Fault(error) }
         continue
       }
       if !seen.insert(Int(field.index), &memory) || (field.oneof >= 0 && !oneofs.insert(Int(field.oneof), &memory)) {
         throw scattered(start)
       }
       if omit != 0, isOmitted(field, omit, level) {
-        do { try skipAll(field, tag, &reader) } catch { throw Fault(error) }
+        do { try skipAll(field, type, &reader) } catch { throw Fault(error) }
         continue
       }
       do throws(Fault) {
-        try member(field, tag, &reader, omit: omit, level: level, into: &output)
+        try member(field, type, &reader, omit: omit, level: level, into: &output)
       } catch {
         throw located(error, in: field)
       }
@@ -210,8 +212,8 @@ struct MessageEncoder: ~Escapable {
     return inner
   }
 
-  private func skipAll(_ field: FieldPlan, _ tag: WireTag, _ reader: inout WireReader) throws(WireError) {
-    try reader.skip(tag)
+  private func skipAll(_ field: FieldPlan, _ type: WireType, _ reader: inout WireReader) throws(WireError) {
+    try reader.skip(WireTag(number: field.number, type: type))
     while field.shape != .singular, reader.isNext(field.number) { try reader.skip(try reader.readTag()) }
   }
 
@@ -260,6 +262,6 @@ struct MessageEncoder: ~Escapable {
   /// Writes `,"name":`.
   @inline(__always)
   func name(_ field: FieldPlan, into output: inout ByteBuffer) {
-    output.append(short: tables.text, Int(field.quotedOffset), Int(field.quotedLength))
+    output.append(pooled: tables.text, Int(field.quotedOffset), Int(field.quotedLength))
   }
 }

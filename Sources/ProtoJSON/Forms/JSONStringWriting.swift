@@ -22,19 +22,13 @@ enum JSONStringWriting {
   static func write(
     _ bytes: Span<UInt8>, after text: Span<UInt8>, _ offset: Int, _ length: Int, into output: inout ByteBuffer
   ) -> Int? {
-    guard length <= 32, offset >= 0, text.count &- offset >= 32 else {
-      output.append(short: text, offset, length)
+    guard length <= 32 else {
+      output.append(pooled: text, offset, length)
       return write(bytes, into: &output)
     }
     var scan = PlainScan()
     unsafe output.appendWithUnsafeRoom(bytes.count &+ 34) { room in
-      let name = unsafe text.bytes
-      unsafe room.storeBytes(
-        of: name.unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self), as: SIMD16<UInt8>.self)
-      if length > 16 {
-        let rest = unsafe name.unsafeLoadUnaligned(fromByteOffset: offset &+ 16, as: SIMD16<UInt8>.self)
-        unsafe room.storeBytes(of: rest, toByteOffset: 16, as: SIMD16<UInt8>.self)
-      }
+      unsafe ByteBuffer.copy(pooled: text, offset, length, to: room)
       unsafe copy(bytes, to: room, at: length, &scan)
       return scan.isPlain ? length &+ bytes.count &+ 2 : length
     }

@@ -63,12 +63,6 @@ struct FieldPlan {
   @inline(__always)
   subscript<Value>(dynamicMember path: KeyPath<FieldRecord, Value>) -> Value { unsafe record.pointee[keyPath: path] }
 
-  /// The tag that ``FieldRecord/nextTag`` is.
-  @inline(__always)
-  var expected: WireTag {
-    WireTag(number: self.number, type: self.shape == .packed ? .lengthDelimited : self.wireType)
-  }
-
   /// The record itself, to be changed.
   var copy: FieldRecord { unsafe record.pointee }
 }
@@ -102,8 +96,9 @@ struct FieldRecord {
   /// Whether a string on the wire must be UTF-8.
   var validatesUTF8: Bool
   var isExtension: Bool
-  /// The tag with which the value is to be expected on the wire, if it has no more than two bytes, and the bits of
+  /// The wire type with which the value is to be expected; its tag, if that has no more than two bytes, and the bits of
   /// these; else a tag that no bytes have.
+  var nextType: WireType
   var nextTag: UInt16 = 0xFFFF
   var nextMask: UInt16 = 0
   /// Whether it is of an enum that is closed: a number that this lacks is an unknown field.

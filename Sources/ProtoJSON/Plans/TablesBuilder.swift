@@ -153,7 +153,7 @@ struct TablesBuilder {
       packedTagLength: packed.length,
       kind: kind, shape: shape, wireType: kind.wireType, hasPresence: field.hasPresence || field.oneofIndex >= 0,
       isRequired: field.isRequired, validatesUTF8: field.kind == .string && field.validatesUTF8,
-      isExtension: field.extensionName != nil)
+      isExtension: field.extensionName != nil, nextType: shape == .packed ? .lengthDelimited : kind.wireType)
     record.isClosed = kind == .enumeration && !schema.enums[field.enumIndex].isOpen
     let next = shape == .packed ? packed : tag
     if kind != .item, next.length <= 2 {
