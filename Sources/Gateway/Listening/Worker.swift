@@ -51,7 +51,8 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
-  var latestAgent = LatestAgent()
+  // Unchecked (decision 52): it hashes and compares bytes, and calls nobody who comes back.
+  @exclusivity(unchecked) var latestAgent = LatestAgent()
   var requestIDs = RequestIDSource()
   var traceIDs = TraceIDSource()
   var traceExporters: [TraceExporter] = []
