@@ -1,7 +1,7 @@
 extension ByteBuffer {
   /// Appends a number in decimal.
   @inlinable
-  package mutating func append<I: FixedWidthInteger>(decimal value: I) {
+  public mutating func append<I: FixedWidthInteger>(decimal value: I) {
     if value < 0 { append(UInt8(ascii: "-")) }
     let magnitude = UInt64(truncatingIfNeeded: value.magnitude)
     if magnitude < 10 {
@@ -50,7 +50,7 @@ extension ByteBuffer {
   }
 
   /// Appends a number with leading zeros; one that is too wide loses its upper digits.
-  package mutating func append(padded value: Int, width: Int) {
+  public mutating func append(padded value: Int, width: Int) {
     precondition(width >= 0 && width <= 20, "more digits than a number has")
     reserve(width)
     guard let base = unsafe base else { return }

@@ -1,12 +1,12 @@
 /// Strict UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
-package enum UTF8Validation {
+public enum UTF8Validation {
   /// Whether all bytes are well-formed UTF-8.
-  package static func isValid(_ bytes: Span<UInt8>) -> Bool {
+  public static func isValid(_ bytes: Span<UInt8>) -> Bool {
     firstInvalid(bytes) == nil
   }
 
   /// The offset of the first byte that begins no well-formed sequence.
-  package static func firstInvalid(_ bytes: Span<UInt8>) -> Int? {
+  public static func firstInvalid(_ bytes: Span<UInt8>) -> Int? {
     var index = 0
     while index < bytes.count {
       // Eight bytes at a time; in a word with other than ASCII on to the first such byte.

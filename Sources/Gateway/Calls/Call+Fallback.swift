@@ -42,7 +42,7 @@ extension Call {
   private func write(for upstream: Int) throws(RPCError) -> WholeRequest {
     guard let route = route?.plan else { throw RPCError(.internal, "no route") }
     let configuration = plans.snapshot.upstreams[upstream]
-    if try face.agrees(with: configuration, self) {
+    if try face.agrees(with: configuration.dialect, self) {
       if let limit = exceededRequestLimit { throw tooLarge(limit: limit) }
       let request = PassThrough.request(for: self, to: configuration.protocol, over: configuration.http)
       if request.framing != .none {
@@ -59,7 +59,7 @@ extension Call {
     }
     let payload = try requestPayload()
     replyCodec = payload.codec
-    let backend = Backends.backend(for: route, configuration)
+    let backend = Backends.backend(for: route, configuration.dialect)
     let request = UpstreamRequest()
     try backend.encodeRequest(self, payload, into: request)
     if let body = request.body, body.buffer.count > Watermark.high { try claim(body.buffer.count) }
@@ -85,7 +85,7 @@ extension Call {
   /// The rest of the request is gathered for the other side; ``ask()`` follows.
   func gather(for upstream: Int) {
     guard let route = route?.plan else { return }
-    answers(through: Backends.backend(for: route, plans.snapshot.upstreams[upstream]))
+    answers(through: Backends.backend(for: route, plans.snapshot.upstreams[upstream].dialect))
     state = .gathering
     client?.startReceiving()
     client?.resumeReceiving()

@@ -52,7 +52,8 @@ final class Worker {
   let answer = Answer()
   private let accessLog = AccessLogBatch()
   private var peerLines = PeerLines()
-  var latestAgent = LatestAgent()
+  // Unchecked (decision 52): it hashes and compares bytes, and calls nobody who comes back.
+  @exclusivity(unchecked) var latestAgent = LatestAgent()
   var requestIDs = RequestIDSource()
   var traceIDs = TraceIDSource()
   var traceExporters: [TraceExporter] = []

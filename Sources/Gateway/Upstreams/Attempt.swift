@@ -74,7 +74,7 @@ final class Attempt {
     self.owner = owner
     self.key = key
     probed = endpoint
-    pendingFraming = pool.configuration.http == .two ? .none : request.framing
+    pendingFraming = pool.dialect.http == .two ? .none : request.framing
     bodyIsComplete = request.isReplayable
     tries = retries.map { Tries($0, deadline: deadline, worker: pool.worker) }
     if !request.isReplayable {

@@ -44,6 +44,9 @@ package final class HTTP2Stream {
   @exclusivity(unchecked) package var input = ByteQueue()
   /// Body bytes that are not sent.
   @exclusivity(unchecked) package internal(set) var output = ByteQueue()
+  /// Bytes of ``input`` and of ``output``, for who looks at them from outside: there each look would be checked.
+  package var inputCount: Int { unsafe input.count }
+  package var outputCount: Int { unsafe output.count }
   /// Whether the stream is over: nothing can be sent.
   package var isClosed: Bool { isOver }
   package var owner: (any HTTP2StreamOwner)? {

@@ -7,6 +7,9 @@ import Policies
 /// The endpoints of one upstream as one loop sees them, and the choice among them.
 final class UpstreamPool {
   let configuration: UpstreamConfiguration
+  // What each call asks, beside the whole configuration.
+  let name: String
+  let dialect: UpstreamDialect
   let state: UpstreamState
   let sets: [EndpointSet]
   unowned let worker: Worker
@@ -36,6 +39,8 @@ final class UpstreamPool {
   ) {
     self.local = local
     self.configuration = configuration
+    name = configuration.name
+    dialect = configuration.dialect
     self.state = state
     self.sets = sets
     self.worker = worker
