@@ -17,7 +17,9 @@ enum MetadataCarrying {
         .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .grpcTimeout,
         .grpcAcceptEncoding, .grpcEncoding, .grpcMessage, .grpcStatus, .grpcStatusDetailsBin, .ifNoneMatch, .range:
         continue
-      case .other where fields.withName(at: index, { Metadata.isReserved($0) || UnknownFieldsReport.isRequest($0) }):
+      case .other
+      where fields.withName(
+        at: index, { Metadata.isReserved($0) || Metadata.isKeptForGRPC($0) || UnknownFieldsReport.isRequest($0) }):
         continue
       default:
         Metadata.carry(fields, at: index, to: target)
