@@ -15,7 +15,7 @@ import Testing
     func upstreams() -> [UInt8] { [] }
     func audit() -> [UInt8] { [] }
     func routes() -> [UInt8] { [] }
-    func reload() -> ReloadOutcome { .ok(warnings: []) }
+    func reload() -> ReloadOutcome? { .ok(warnings: []) }
 
     func samples(_ procedure: String) -> Result<[UInt8], ControlError> { .success([]) }
 

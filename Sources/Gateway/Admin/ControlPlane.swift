@@ -28,7 +28,9 @@ package protocol ControlPlane: AnyObject, Sendable {
   /// Stops a route's ramp or lets it go on.
   func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError>
   /// Reads the configuration anew and publishes it; a faulty one leaves the old one serving.
-  func reload() -> ReloadOutcome
+  ///
+  /// - Returns: nil when it takes too long to wait for: it goes on.
+  func reload() -> ReloadOutcome?
 }
 
 /// Why a change was refused.
@@ -42,5 +44,6 @@ package enum ControlError: Error, Sendable, Equatable {
 /// What came of a reload.
 package enum ReloadOutcome: Sendable, Equatable {
   case ok(warnings: [Diagnostic])
+  /// With the warnings that the configuration gave besides.
   case failed([Diagnostic])
 }

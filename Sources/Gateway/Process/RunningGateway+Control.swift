@@ -4,6 +4,7 @@ import EventLoops
 import Glibc
 import Metrics
 import Migration
+import Synchronization
 
 extension RunningGateway: ControlPlane {
   func metrics() -> [UInt8] { shared.metrics.registry.expose() }
@@ -31,13 +32,13 @@ extension RunningGateway: ControlPlane {
     find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
   }
 
-  func reload() -> ReloadOutcome { reload(because: "POST /reload") }
+  func reload() -> ReloadOutcome? { reloadInTime(because: "POST /reload") }
 
   func setStage(_ procedure: String, _ change: StageChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).flatMap { route in
       setting(of: route, change).map { setting in
         shared.stages.set(procedure, to: setting, origin(actor, change.reason))
-        return RouteJSON(route: route, shared: shared).value.bytes
+        return changed(route)
       }
     }
   }
@@ -45,15 +46,24 @@ extension RunningGateway: ControlPlane {
   func clearStage(_ procedure: String, reason: String, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).map { route in
       shared.stages.clear(procedure, origin(actor, reason))
-      return RouteJSON(route: route, shared: shared).value.bytes
+      return changed(route)
     }
   }
 
   func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).map { route in
       shared.stages.hold(procedure, change.isHeld, origin(actor, change.reason))
-      return RouteJSON(route: route, shared: shared).value.bytes
+      return changed(route)
     }
+  }
+
+  /// A route after a change. Where there is a state file it says whether the change is in it: if not, a restart before
+  /// that can be written forgets it.
+  private func changed(_ route: Route) -> [UInt8] {
+    let isSaved = state.withLock { $0.keeper }?.isSaved()
+    let value = RouteJSON(route: route, shared: shared).value
+    guard let isSaved, case .object(let members) = value else { return value.bytes }
+    return JSONValue.object(members + [JSONValue.Member("saved", .bool(isSaved))]).bytes
   }
 
   // MARK: Reading what is asked

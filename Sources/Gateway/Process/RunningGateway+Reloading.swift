@@ -11,6 +11,38 @@ extension RunningGateway {
   /// How long a reload waits for the loops.
   private static let adoptionTime: DispatchTimeInterval = .seconds(5)
 
+  /// How long ``reloadInTime(because:)`` waits.
+  private static let patience: DispatchTimeInterval = .seconds(10)
+
+  /// Has the configuration read anew, soon, on a queue of its own: who asks waits neither for it nor for a file that does
+  /// not answer. Of several that are asked for before the first of them begins, one is done.
+  func reloadSoon(because reason: String) {
+    let isFirst = state.withLock { state in
+      defer { state.isReloadAsked = true }
+      return !state.isReloadAsked
+    }
+    guard isFirst else { return }
+    reloads.async { [self] in
+      state.withLock { $0.isReloadAsked = false }
+      _ = reload(because: reason)
+    }
+  }
+
+  /// As ``reload(because:)``, for the admin endpoint, whose other callers wait meanwhile: for a while only.
+  ///
+  /// - Returns: nil when it has not ended in that time; it goes on, and the log will tell its outcome.
+  func reloadInTime(because reason: String) -> ReloadOutcome? {
+    let done = DispatchSemaphore(value: 0)
+    let box = OutcomeBox()
+    reloads.async { [self] in
+      let outcome = reload(because: reason)
+      box.outcome.withLock { $0 = outcome }
+      done.signal()
+    }
+    guard done.wait(timeout: .now() + Self.patience) == .success else { return nil }
+    return box.outcome.withLock { $0 }
+  }
+
   /// Reads the configuration anew; a faulty one leaves the old one serving.
   func reload(because reason: String) -> ReloadOutcome {
     changes.sync {
@@ -19,13 +51,17 @@ extension RunningGateway {
       switch outcome {
       case .ok(let warnings):
         shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
+        shared.metrics.lastReload.set(1)
         shared.metrics.staleFiles.set(0)
         for warning in warnings { shared.log.write(.warning, "\(warning)") }
         StartupMemory.release()
         shared.log.write(.info, "reloaded (\(reason))")
       case .failed(let diagnostics):
+        shared.metrics.lastReload.set(0)
         shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
-        for diagnostic in diagnostics { shared.log.write(.error, "\(diagnostic)") }
+        for diagnostic in diagnostics {
+          shared.log.write(diagnostic.severity == .error ? .error : .warning, "\(diagnostic)")
+        }
         shared.log.write(.error, "the reload (\(reason)) failed; the old configuration goes on serving")
       }
       return outcome
@@ -100,6 +136,7 @@ extension RunningGateway {
       shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
     }
     shared.published(snapshot)
+    shared.metrics.connectionLimit.set(Double(shared.descriptors.connections(snapshot.configuration.limits)))
   }
 
   func publishStages(_ snapshot: Snapshot) {
@@ -148,4 +185,9 @@ extension RunningGateway {
       shared.log.write(.warning, "files are not watched; reload by SIGHUP: \(error)")
     }
   }
+}
+
+/// What came of a reload, for another thread.
+private final class OutcomeBox: Sendable {
+  let outcome = Mutex<ReloadOutcome?>(nil)
 }
