@@ -13,6 +13,12 @@ extension LogSink {
     }
   }
 
+  /// Whether a target is a file that somebody has emptied, so that nothing of a line is left in it.
+  static func isEmptied(_ descriptor: CInt) -> Bool {
+    var facts = stat()
+    return fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && facts.st_size == 0
+  }
+
   static func close(_ descriptor: CInt, _ target: Target) {
     if case .file = target { _ = Glibc.close(descriptor) }
   }

@@ -131,7 +131,7 @@ package final class LogSink: Sendable {
       return taken
     }
     if bytes.isEmpty { return }
-    if output.isInsideLine {
+    if output.isInsideLine, !Self.isEmptied(output.descriptor) {
       // What was torn off stays by itself, so that whoever reads the lines loses that one only.
       var end = ByteBuffer()
       end.append(UInt8(ascii: "\n"))
