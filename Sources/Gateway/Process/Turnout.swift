@@ -8,12 +8,16 @@ import REST
 
 /// The gateway as the command line knows it.
 package struct Turnout: GatewayProgram {
+  package static let version = "0.1.0"
+
   package init() {}
 
   package func serve(
     configPath: String, started: @escaping @Sendable (ServedAddresses) -> Void
   ) -> Result<Void, ProgramFailure> {
     SignalWatcher.ignoreBrokenPipes()
+    // What cannot be raised is told of with what it leaves.
+    _ = try? DescriptorLimit.raise()
     let gateway: RunningGateway
     switch RunningGateway.start(configPath: configPath) {
     case .success(let running): gateway = running
@@ -25,7 +29,7 @@ package struct Turnout: GatewayProgram {
         [SIGTERM, SIGINT, SIGHUP, SIGUSR1], queue: DispatchQueue(label: "signals")
       ) { signal in
         switch signal {
-        case SIGHUP: _ = gateway.reload(because: .signal)
+        case SIGHUP: gateway.reloadSoon(because: .signal)
         case SIGUSR1: gateway.reopenLogs()
         default: gateway.drain()
         }
@@ -45,7 +49,9 @@ package struct Turnout: GatewayProgram {
   }
 
   package func check(configPath: String) -> [Diagnostic] {
-    compile(configPath).diagnostics
+    let (snapshot, diagnostics) = compile(configPath)
+    let warning = snapshot.flatMap { DescriptorBudget.warning(checking: $0.configuration) }
+    return diagnostics + (warning.map { [$0] } ?? [])
   }
 
   package func routes(configPath: String) -> Result<[RouteSummary], ProgramFailure> {

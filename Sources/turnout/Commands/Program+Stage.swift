@@ -36,8 +36,10 @@ extension Program {
       return report(.other(error.message))
     }
     console.out("\(said)\n")
-    for warning in GatewayStatus.warnings(of: try? JSONValue(parsing: answer)) {
-      console.error("turnout: warning: \(warning)\n")
+    let told = try? JSONValue(parsing: answer)
+    for warning in GatewayStatus.warnings(of: told) { console.error("turnout: warning: \(warning)\n") }
+    if case .bool(false)? = told?["saved"] {
+      console.error("turnout: the state file cannot be written: until it can, a restart would forget this\n")
     }
     return .done
   }
