@@ -84,7 +84,7 @@ enum ShadowKey: String, SectionKey {
   case maxBody = "max_body"
   case maxInFlight = "max_in_flight"
   case maxRate = "max_rate"
-  case timeout, unsafe, back, ignore, unordered, tolerance, unknown, samples
+  case timeout, unsafe, back, ignore, unordered, tolerance, unknown, spelling, samples
   case maxSamples = "max_samples"
   case pathMetrics = "path_metrics"
 }
