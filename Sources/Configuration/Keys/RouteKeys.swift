@@ -18,11 +18,12 @@ extension Sections {
   static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>("the shadow settings")
   static let fallback = Section<FallbackKey>("the fallback settings")
+  static let events = Section<EventKey>("the fields of events")
 }
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case etag, stream, canary, override, limits, `guard`, ramp, retries, fallback
+  case etag, stream, events, canary, override, limits, `guard`, ramp, retries, fallback
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
@@ -72,6 +73,10 @@ extension ErrorSettings.Code: SectionKey {}
 
 enum InSuccessKey: String, SectionKey {
   case member, equals, not, code
+}
+
+enum EventKey: String, SectionKey {
+  case event, id
 }
 
 enum FallbackKey: String, SectionKey {

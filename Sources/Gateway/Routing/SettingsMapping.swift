@@ -178,6 +178,15 @@ extension StreamForm {
   }
 }
 
+extension EventFields {
+  /// The fields of a message that a route's `events:` names; those that it lacks are left out.
+  init(_ settings: RouteSettings.Events, in schema: Schema, message: Int) {
+    self.init()
+    event = settings.event.flatMap { Self.index(of: $0.name, in: schema, message: message) }
+    id = settings.id.flatMap { Self.index(of: $0.name, in: schema, message: message) }
+  }
+}
+
 extension BodyType {
   /// The form of bodies that a word of a route's `body_types:` means.
   init(_ word: RouteSettings.BodyType) {
