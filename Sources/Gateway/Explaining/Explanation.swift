@@ -58,7 +58,7 @@ enum Explanation {
       call.receivedEnd(FieldBlock())
     }
     for omission in call.omissions { report.line("note", omission) }
-    describeSide(call, &report)
+    describeSide(call, asIf: request.stage, &report)
     if let sent {
       report.line("call", passes ? "passes through as it is" : translation(call.face.kind, sent.upstream))
       describe(sent.request, sent.upstream, call, passes: passes, &report)

@@ -65,6 +65,11 @@ package struct Turnout: GatewayProgram {
     let (snapshot, diagnostics) = compile(configPath, stages)
     guard let snapshot else { return .failure(.configuration(diagnostics)) }
     for stage in request.stages { stages.set(stage) }
+    if let stage = request.stage.flatMap({ RouteSettings.Stage(rawValue: $0) }) {
+      for route in snapshot.routes {
+        stages.set(route.name, to: route.setting(of: stage), StageOrigin(.admin, at: 0))
+      }
+    }
     return Explanation.explain(request, in: snapshot)
   }
 
@@ -87,6 +92,15 @@ extension RouteSummary {
       percent: route.settings.stage == .canary ? StageSetting(route.settings).share.percent : nil,
       bindings: zip(route.bindings, route.templates).map { Binding(method: $0.httpMethod, path: $1) },
       rest: route.settings.rest?.name, rpc: route.settings.rpc?.name, hosts: route.settings.hosts)
+  }
+}
+
+extension Route {
+  /// A stage with the share that the route's file has for stage canary.
+  fileprivate func setting(of stage: RouteSettings.Stage) -> StageSetting {
+    var settings = settings
+    settings.stage = stage
+    return StageSetting(settings)
   }
 }
 

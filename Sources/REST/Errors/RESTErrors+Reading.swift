@@ -16,9 +16,11 @@ extension RESTErrors {
   ///
   /// - Parameters:
   ///   - body: decompressed.
+  ///   - format: how errors look to REST callers: one of the old API's own is looked for first.
   ///   - code: in place of the status's.
   package static func read(
-    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec, code known: Code? = nil
+    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec,
+    format: ErrorFormat = .status, code known: Code? = nil
   ) -> RPCError {
     let log = body.isEmpty ? "" : excerpt(body)
     let byStatus = known ?? StatusTable.code(ofRESTStatus: status)
@@ -34,15 +36,21 @@ extension RESTErrors {
       let isShown = (400..<500).contains(status) && isText(contentType, body) && !log.isEmpty
       return RPCError(byStatus, isShown ? log : "HTTP status \(status)", logDetail: log)
     }
+    var own = ErrorTemplate.Findings()
+    if case .template(let template) = format { own = template.read(body) ?? own }
     let candidates = [
-      outer.message, inner?.message, outer.errorText, outer.detail, inner?.detail, outer.title,
+      own.message, outer.message, inner?.message, outer.errorText, outer.detail, inner?.detail, outer.title,
     ]
     let said: String? = candidates.lazy.compactMap { $0 }.first
     let message = said ?? ((400..<500).contains(status) ? log : "HTTP status \(status)")
-    let source = outer.details.isEmpty ? inner?.details ?? [] : outer.details
-    return RPCError(
-      code(outer, inner, status) ?? byStatus, message,
-      details: source.compactMap { detail(body.extracting($0), codec) }, logDetail: log)
+    let source = [own.details, outer.details, inner?.details ?? []].first { !$0.isEmpty } ?? []
+    var details = source.compactMap { detail(body.extracting($0), codec) }
+    if let reason = own.reason, StatusTable.code(named: reason) == nil,
+      !details.contains(where: { $0.typeName == ErrorInfo.typeName })
+    {
+      details.append(ErrorInfo.detail(reason: reason))
+    }
+    return RPCError(own.code ?? code(outer, inner, status) ?? byStatus, message, details: details, logDetail: log)
   }
 
   // MARK: Code

@@ -122,12 +122,19 @@ struct RESTBackend: Backend {
     _ payload: Payload
   ) throws(RPCError) {
     guard status >= 200, status < 300 else {
-      throw RESTErrors.read(status: status, contentType: type, body: body, codec: route.profileCodec)
+      throw RESTErrors.read(
+        status: status, contentType: type, body: body, codec: route.profileCodec, format: route.errorFormat)
     }
-    if let error = route.successErrors?.error(contentType: type, body: body, codec: route.profileCodec) { throw error }
+    if let error = route.successErrors?.error(
+      contentType: type, body: body, codec: route.profileCodec, format: route.errorFormat)
+    {
+      throw error
+    }
     payload.codec = .proto
     try route.bindings[call.restBinding].decodeResponse(
       status: status, contentType: type, body: body, envelope: route.settings.envelope,
-      codec: call.isCopy ? route.comparison.tolerantCodec : nil, unknown: &unknown, into: &payload.buffer)
+      codec: call.isCopy ? route.comparison.tolerantCodec : nil,
+      // A comparison is to find it: REST callers will miss it once the other side answers.
+      marker: call.isCopy ? nil : route.successErrors?.member, unknown: &unknown, into: &payload.buffer)
   }
 }
