@@ -199,7 +199,8 @@ final class RunningGateway: Sendable {
             address: address, name: "admin", security: security, failed: failed
           ) { [self] request in
             let token = self.snapshot.configuration.adminToken(ofEndpointIn: started)
-            return AdminHandler(role: .admin(token: token), control: self) { refusals.refused($0, $1) }.respond(to: request)
+            return AdminHandler(role: .admin(token: token), control: self) { refusals.refused($0, $1) }.respond(
+              to: request)
           }
         })
     }
