@@ -101,6 +101,9 @@ extension RunningGateway {
       state.listeners = listeners
       state.isReloadPending = false
       if let context = snapshot.security.admin { state.adminSecurity?.context = context }
+      if let admin = snapshot.configuration.admin, admin.address == started.admin?.address {
+        state.adminToken = admin.token
+      }
       return state.workers
     }
     state.withLock { $0.keeper }?.published()
