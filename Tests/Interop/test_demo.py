@@ -7,14 +7,13 @@ import time
 
 import pytest
 
-from support.gateway import BINARY, wait_until
+from support.demo import start_demo
+from support.gateway import wait_until
 
 
 @pytest.fixture
 def demo(tmp_path):
-    output = tmp_path / "output"
-    with open(output, "wb") as file:
-        process = subprocess.Popen([BINARY, "demo"], stdout=file, stderr=subprocess.STDOUT, cwd=tmp_path)
+    process, output = start_demo(tmp_path)
     yield process, output
     if process.poll() is None:
         process.kill()

@@ -3,11 +3,11 @@
 import json
 import re
 import signal
-import subprocess
 
 import pytest
 
-from support.gateway import BINARY, run, wait_until
+from support.demo import start_demo
+from support.gateway import run, wait_until
 from support.page_fixtures import ROW, row_text, toggle
 from support.sides import PROCEDURE, place, sign
 from support.wire import fetch
@@ -20,11 +20,7 @@ class Demo:
     """`turnout demo --bug` as a process."""
 
     def __init__(self, folder):
-        self.output = folder / "output"
-        with open(self.output, "wb") as file:
-            self.process = subprocess.Popen([BINARY, "demo", "--bug"], stdout=file, stderr=subprocess.STDOUT, cwd=folder)
-        wait_until(lambda: "Ctrl-C" in self.text() or self.process.poll() is not None, what="the demo")
-        assert self.process.poll() is None, self.text()
+        self.process, self.output = start_demo(folder, "--bug")
         self.addresses = {
             name: (host, int(port))
             for name, host, port in re.findall(r"^(gateway|admin|legacy service|new service) +http://([\d.]+):(\d+)", self.text(), re.M)}

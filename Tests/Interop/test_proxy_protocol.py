@@ -122,6 +122,18 @@ def test_who_is_not_trusted_cannot_claim_an_address(start, configuration, rest):
     assert rest.only()["x-forwarded-for"] == "127.0.0.1"
 
 
+def test_who_is_not_trusted_cannot_fill_the_log(start, configuration):
+    gateway = start(configuration(workers=1, listeners=listening(trusted=["192.0.2.0/24"])))
+
+    def leaves_out():
+        with gateway.connect() as wire:
+            assert is_closed(wire)
+        return "such lines before it were left out" in gateway.log()
+
+    # As soon as more of them came in a second than the log takes, and another one after it.
+    wait_until(leaves_out, what="a line that tells of others")
+
+
 def test_optional_is_with_and_without(start, configuration, rest):
     gateway = start(configuration(listeners=listening("optional")))
     for first in (ASK, LINE + ASK):

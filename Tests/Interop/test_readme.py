@@ -5,10 +5,11 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+
+from support.demo import start_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("TURNOUT_BIN") or ROOT / ".build/debug/turnout").resolve()
@@ -51,17 +52,11 @@ class Demo:
     NAMES = {"gateway": 8080, "admin": 9901, "legacy service": 8081, "new service": 8082}
 
     def __init__(self, folder):
-        self.output = folder / "output"
         # Whatever the binary's file is called, the README calls it `turnout`.
         self.bin = folder / "bin"
         self.bin.mkdir()
         (self.bin / "turnout").symlink_to(BINARY)
-        with open(self.output, "wb") as file:
-            self.process = subprocess.Popen([BINARY, "demo", "--bug"], stdout=file, stderr=subprocess.STDOUT, cwd=folder)
-        end = time.monotonic() + PATIENCE
-        while "End the demo" not in self.text():
-            assert self.process.poll() is None and time.monotonic() < end, self.text()
-            time.sleep(0.02)
+        self.process, self.output = start_demo(folder, "--bug")
         self.ports = {
             port: int(re.search(rf"^{name} +http://127\.0\.0\.1:(\d+)", self.text(), re.MULTILINE)[1])
             for name, port in self.NAMES.items()

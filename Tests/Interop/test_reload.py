@@ -55,7 +55,7 @@ def test_a_bad_file_leaves_the_old_one_serving(start, configuration, rest, text)
 def test_who_looks_at_the_stages_sees_that_the_file_does_not_serve(start, configuration, rest):
     """Hours after a bad deploy, when no counter rises any more."""
     gateway = start(configuration())
-    says = "warning: the configuration has faults, and the one before it serves"
+    says = "warning: the configuration was not taken over, and the one before it serves: the log says why"
     assert says not in run("status", "--admin", gateway.admin_url).stdout
     gateway.write("listeners: []")
     assert gateway.admin("POST", "/reload").status == 422

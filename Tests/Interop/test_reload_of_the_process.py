@@ -55,6 +55,27 @@ def test_a_token_stays_while_the_endpoint_waits_to_listen_elsewhere(start, confi
     assert reload(gateway).status == 401
 
 
+def test_a_token_that_was_changed_stays_revoked_when_the_endpoint_is_to_move(start, configuration):
+    """To another place or to none: the last token of the place where it listens counts, not that of the start."""
+    def admin(token, host="127.0.0.2"):
+        return configuration(admin={"address": f"{host}:0", "token": token})
+
+    gateway = start(admin("first"))
+    gateway.write(admin("second"))
+    wait_until(lambda: reload(gateway, "second").status == 200, what="the new token")
+    without = configuration()
+    del without["admin"]
+    for moved in (admin("third", "127.0.0.1"), without):
+        gateway.write(moved)
+        assert reload(gateway, "second").status == 200
+        assert pending(gateway) == {"admin"}
+        for refused in ("first", "third", None):
+            assert reload(gateway, refused).status == 401
+    gateway.write(admin("fourth"))
+    wait_until(lambda: reload(gateway, "fourth").status == 200, what="the token of the old place")
+    assert reload(gateway, "second").status == 401
+
+
 @pytest.mark.parametrize("key, top", [
     ("workers", {"workers": 3}), ("admin", {"admin": {"address": "127.0.0.3:0"}}), ("probes", {"probes": {"address": "127.0.0.1:0"}})])
 def test_what_waits_for_a_restart_is_said_until_it_is_so(start, configuration, key, top):

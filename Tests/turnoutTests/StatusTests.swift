@@ -64,7 +64,7 @@ import Testing
 
   @Test(arguments: [
     (#"{"skipped":{}}"#, "Wait"), (#"{"skipped":{"unsafe":3,"size":1}}"#, "It may have side effects"),
-    (#"{"skipped":{"streaming":3}}"#, "Streams have no copies"), ("null", "Streams have no copies"),
+    (#"{"skipped":{"streaming":3}}"#, "Streams have no copies"), ("null", "Wait"),
     (#"{"skipped":{"max_`rate":2}}"#, "No answer was compared yet; 2 calls were left out (max_'rate)."),
     (#"{"match":1,"skipped":{"unsafe":3}}"#, "1 answers are the same"),
   ])
@@ -72,6 +72,11 @@ import Testing
     let json =
       #"{"routes":[{"procedure":"a/B","stage":"shadow","backends":{"rest":"o","rpc":"n"},"shadow":"# + shadow + "}]}"
     #expect(try #require(try status(json).routes.first).nextStep.hasPrefix(says))
+  }
+
+  @Test func aRouteThatWasNeverComparedIsToldToCompare() throws {
+    let json = #"{"routes":[{"procedure":"a/B","stage":"rest","backends":{"rest":"o","rpc":"n"},"shadow":null}]}"#
+    #expect(try #require(try status(json).routes.first).nextStep.hasPrefix("Put it into `shadow`"))
   }
 
   @Test func aFaceThatNobodyCalledIsRetiredWithCare() throws {

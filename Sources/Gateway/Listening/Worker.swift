@@ -186,7 +186,7 @@ final class Worker {
     guard plan.trusts(origin.address) else {
       if use == .optional { return secure(socket, from: origin, on: listener) }
       metrics.proxyHeaders.child([listener.socket.address.text, "untrusted"]).add(1, shard: index)
-      log(.info, "refused \(origin.address.host) on \(listener.socket.address.text): it is in no `trusted` range")
+      logOfPeer("refused \(origin.address.host) on \(listener.socket.address.text): it is in no `trusted` range")
       return left()
     }
     do {

@@ -14,15 +14,3 @@ enum RestartKey: String, CaseIterable {
     }
   }
 }
-
-extension GatewayConfiguration {
-  /// The token of an admin endpoint that listens where another configuration said: of this one, unless it wants the
-  /// endpoint elsewhere. Its token may be none since it is for this machine only, and that must not open an address for
-  /// all.
-  ///
-  /// - Parameter started: what the endpoint was opened by.
-  func adminToken(ofEndpointIn started: GatewayConfiguration) -> String? {
-    guard let now = admin, now.address == started.admin?.address else { return started.admin?.token }
-    return now.token
-  }
-}

@@ -48,7 +48,8 @@ extension RunningGateway {
   func reload(because cause: ReloadRecord.Cause) -> ReloadOutcome {
     changes.sync {
       let outcome = reloadNow()
-      if case .failed = outcome { state.withLock { $0.isReloadPending = true } }
+      // While it drains nothing is taken over, whatever the file says.
+      if case .failed = outcome { state.withLock { if !$0.isDraining { $0.isReloadPending = true } } }
       switch outcome {
       case .ok(let warnings):
         shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
@@ -137,6 +138,9 @@ extension RunningGateway {
       state.listeners = listeners
       state.isReloadPending = false
       if let context = snapshot.security.admin { state.adminSecurity?.context = context }
+      if let admin = snapshot.configuration.admin, admin.address == started.admin?.address {
+        state.adminToken = admin.token
+      }
       return state.workers
     }
     state.withLock { $0.keeper }?.published()

@@ -13,7 +13,7 @@ extension RunningGateway {
     }
     if isReloadPending {
       troubles.append(
-        "the configuration has faults, and the one before it serves: the log names them, as `turnout check` does")
+        "the configuration was not taken over, and the one before it serves: the log says why")
     }
     return troubles
   }

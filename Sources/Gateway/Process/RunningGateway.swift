@@ -17,6 +17,9 @@ final class RunningGateway: Sendable {
     var servers: [LocalServer] = []
     /// Nil: the admin endpoint speaks without TLS.
     var adminSecurity: LocalServerSecurity?
+    /// Of the last configuration that has the admin endpoint where it listens. One that wants it elsewhere, or not at all,
+    /// may have none since it is for another place, and that must not open this one, nor bring back what was revoked.
+    var adminToken: String?
     var audit: AuditLog?
     /// Nil: what is set at run time is not kept.
     var keeper: StageKeeper?
@@ -192,13 +195,16 @@ final class RunningGateway: Sendable {
     if let admin = configuration.admin {
       let refusals = AdminRefusals(metrics: shared.metrics, log: shared.log)
       let security = snapshot.security.admin.map { LocalServerSecurity($0) }
-      state.withLock { $0.adminSecurity = security }
+      state.withLock { state in
+        state.adminSecurity = security
+        state.adminToken = admin.token
+      }
       servers.append(
         try Self.named(admin.address) { (address) throws(SystemError) in
           try LocalServer(
             address: address, name: "admin", security: security, failed: failed
           ) { [self] request in
-            let token = self.snapshot.configuration.adminToken(ofEndpointIn: started)
+            let token = self.state.withLock { $0.adminToken }
             return AdminHandler(role: .admin(token: token), control: self) { refusals.refused($0, $1) }.respond(
               to: request)
           }

@@ -25,7 +25,6 @@ extension RouteStatus {
         + "\(Figures.count(dryRun.misfit)) answers did not fit\(place(of: Self.ofTranslation)): say in `query`, "
         + "`json` or `success_status` what the old API does, or mend the schema."
     }
-    guard comparison != nil else { return Self.noCopies }
     return "Put it into `shadow` to compare the answers; a method with side effects goes to `canary`."
   }
 
@@ -56,7 +55,7 @@ extension RouteStatus {
   }
 
   private var afterComparison: String {
-    guard let comparison else { return Self.noCopies }
+    guard let comparison else { return "Wait: no answer was compared yet." }
     guard comparison.match + comparison.mismatch + comparison.error > 0 else {
       return withoutComparison(comparison.skipped)
     }

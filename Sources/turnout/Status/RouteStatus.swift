@@ -97,7 +97,7 @@ struct RouteStatus: Sendable, Equatable {
   var trip: Guard?
   /// Whether a ramp raises the share; nil when there is none.
   var isRampHeld: Bool?
-  /// Nil for a stream, of which there are no copies.
+  /// Nil when no call was ever to be copied.
   var comparison: Comparison?
   /// Nil when nothing is translated on trial.
   var dryRun: DryRun?

@@ -27,6 +27,29 @@ import Testing
     gateway.running.waitUntilEnded()
   }
 
+  /// Nothing is wrong with the file, and nobody is to look for it in the log.
+  @Test func aReloadThatComesTooLateIsNoTrouble() throws {
+    let rest = try ScriptedUpstream()
+    let configuration = Depot.configuration(rest: rest, rpc: nil).replacing("drain: 100ms", with: "drain: 60s")
+    let gateway = try TestGateway(configuration)
+    let busy = try gateway.client()
+    busy.request("GET", "/v1/crates/1")
+    let backend = try rest.accept()
+    _ = try backend.receiveMessage()
+    _ = try gateway.reload("listeners: []")
+    #expect(gateway.running.troubles.count == 1)
+    _ = try gateway.reload(configuration)
+    #expect(gateway.running.troubles.isEmpty)
+    gateway.running.drain()
+    guard case .failed = try gateway.reload(configuration) else { throw Unexpected() }
+    #expect(gateway.running.troubles.isEmpty)
+    backend.answer(json: "{}")
+    #expect(try busy.receiveMessage().text == "{}")
+    gateway.running.waitUntilEnded()
+  }
+
+  private struct Unexpected: Error {}
+
   @Test func aRequestThatHasArrivedIsAnswered() throws {
     let rest = try ScriptedUpstream()
     let gateway = try TestGateway(

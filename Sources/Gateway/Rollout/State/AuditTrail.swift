@@ -25,11 +25,14 @@ final class AuditTrail: Sendable {
   private let ring = Mutex(Ring())
 
   /// Reloads that are kept.
-  private static let reloadCapacity = 50
+  static let reloadCapacity = 50
 
   func append(_ record: ReloadRecord) {
     ring.withLock { ring in
-      if ring.reloads.count == Self.reloadCapacity { ring.reloads.removeFirst() }
+      if ring.reloads.count == Self.reloadCapacity {
+        // Anybody can bring refused ones about; they push out each other, not what happened.
+        ring.reloads.remove(at: ring.reloads.firstIndex { $0.outcome == .refused } ?? ring.reloads.startIndex)
+      }
       ring.reloads.append(record)
     }
   }
