@@ -17,6 +17,18 @@ OLD = {
 }
 
 
+@pytest.fixture
+def configuration(configuration):
+    """Spellings count, unless a test says otherwise."""
+
+    def make(*arguments, service=None, **more):
+        service = dict(service or {})
+        service["shadow"] = {"spelling": "mismatch", **service.get("shadow", {})}
+        return configuration(*arguments, service=service, **more)
+
+    return make
+
+
 def found(gateway, method="GetBook"):
     return {
         (one["kind"], one["path"]): (one["rest"], one["rpc"]) for one in samples(gateway, method)[0]["differences"]}
@@ -156,3 +168,21 @@ def test_the_report_says_it(start, configuration, rest):
     text = run("report", "--admin", gateway.admin_url).stdout
     assert "| `GetBook` | `pages` | form | 1 |" in text
     assert "most at `pages` (form)" in text
+
+
+@pytest.mark.parametrize("settings", [{"dry_run": "100%"}, {"stage": "shadow"}], ids=["dry run", "shadow"])
+def test_by_default_it_is_listed_and_is_what_is_to_be_done_next(start, configuration, rest, settings):
+    """Answers that mean the same match."""
+    from support.gateway import run
+    rest.answers(Reply.json({**book("b1"), "pages": 9007199254740993}))
+    setup = configuration(service=settings)
+    del setup["services"][SERVICE]["shadow"]
+    gateway = start(setup)
+    gateway.fetch("GET", "/v1/books/b1")
+    wait_until(lambda: differences(gateway) == ["form pages"], what="the difference")
+    if "stage" in settings:
+        assert outcome(gateway) == "match"
+    else:
+        dry_run(gateway, (1, 0))
+    text = run("report", "--admin", gateway.admin_url).stdout
+    assert "REST callers will find them written otherwise, most at `pages` (form)" in text

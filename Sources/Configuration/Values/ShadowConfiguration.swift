@@ -51,7 +51,7 @@ extension RouteSettings {
     package var unordered: [Reference] = []
     package var tolerance: [FieldTolerance] = []
     package var unknown = Unknown.report
-    package var spelling = Spelling.mismatch
+    package var spelling = Spelling.report
     package var samples = Samples.hashes
     /// Differing calls of the route that are kept to be looked at; 0: none (Default: 20).
     package var maxSamples = 20

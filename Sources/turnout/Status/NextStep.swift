@@ -25,12 +25,24 @@ extension RouteStatus {
         + "\(Figures.count(dryRun.misfit)) answers did not fit\(place(of: Self.ofTranslation)): say in `query`, "
         + "`json` or `success_status` what the old API does, or mend the schema."
     }
+    if let otherSpelling { return otherSpelling }
     return "Put it into `shadow` to compare the answers; a method with side effects goes to `canary`."
   }
 
   /// The kinds of differences that translation finds, without an answer of the other side.
   private static let ofTranslation: Set<String> = ["request", "type", "status", "name", "form"]
   private static let noCopies = "Streams have no copies: go on to `canary`, with a guard."
+
+  private static let ofSpelling: Set<String> = ["name", "form"]
+
+  /// What REST callers will find written otherwise, although it means the same.
+  private var otherSpelling: String? {
+    let most = place(of: Self.ofSpelling)
+    guard !most.isEmpty else { return nil }
+    return
+      "The answers mean the same, but REST callers will find them written otherwise\(most): say in `json` how the old API "
+      + "writes, or name what no app looks at in `shadow.ignore`."
+  }
 
   /// Where most differences are, of these kinds or of any.
   private func place(of kinds: Set<String>? = nil) -> String {
@@ -68,6 +80,7 @@ extension RouteStatus {
     if comparison.error > 0 {
       return "\(Figures.count(comparison.error)) copies failed: see why before any caller does."
     }
+    if let otherSpelling { return otherSpelling }
     return "\(Figures.count(comparison.match)) answers are the same: go on to `canary`, with a guard."
   }
 
