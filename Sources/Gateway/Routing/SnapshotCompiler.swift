@@ -227,8 +227,7 @@ struct SnapshotCompiler {
     if !insertProcedure(settings.prefix + "/" + procedure, route: index, settings.hosts) {
       report(service.service.position, "\(procedure) is configured twice", cure: "keep one")
     }
-    // No REST backend answers an RPC caller's stream, with or without a rule.
-    if settings.stage != .rpc, !method.isClientStreaming, !method.isServerStreaming {
+    if settings.stage != .rpc {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
     let rpc = settings.rpc.flatMap { upstreamIndex($0) }

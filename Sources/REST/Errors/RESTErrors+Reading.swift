@@ -17,32 +17,48 @@ extension RESTErrors {
   /// - Parameters:
   ///   - body: decompressed.
   ///   - code: in place of the status's.
+  ///   - unsaid: the message of an error that has none of its own.
   package static func read(
-    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec, code known: Code? = nil
+    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec, code known: Code? = nil,
+    unsaid: String? = nil
   ) -> RPCError {
     let log = body.isEmpty ? "" : excerpt(body)
+    let unsaid = unsaid ?? "HTTP status \(status)"
     let byStatus = known ?? StatusTable.code(ofRESTStatus: status)
     if let contentType, ProtobufMediaType(contentType) != nil {
-      return readProtobuf(body, status) ?? RPCError(byStatus, "HTTP status \(status)", logDetail: log)
+      return readProtobuf(body, status) ?? RPCError(byStatus, unsaid, logDetail: log)
     }
     guard !isMarkup(contentType, body) else {
-      return RPCError(byStatus, "HTTP status \(status)", logDetail: log)
+      return RPCError(byStatus, unsaid, logDetail: log)
     }
     guard body.count <= maximumDocument, let (outer, inner) = ErrorDocument.read(body) else {
       // Of a text the caller may see the beginning where the fault is the caller's; what a failing backend says
       // stays inside.
       let isShown = (400..<500).contains(status) && isText(contentType, body) && !log.isEmpty
-      return RPCError(byStatus, isShown ? log : "HTTP status \(status)", logDetail: log)
+      return RPCError(byStatus, isShown ? log : unsaid, logDetail: log)
     }
     let candidates = [
       outer.message, inner?.message, outer.errorText, outer.detail, inner?.detail, outer.title,
     ]
     let said: String? = candidates.lazy.compactMap { $0 }.first
-    let message = said ?? ((400..<500).contains(status) ? log : "HTTP status \(status)")
+    let message = said ?? ((400..<500).contains(status) ? log : unsaid)
     let source = outer.details.isEmpty ? inner?.details ?? [] : outer.details
     return RPCError(
       code(outer, inner, status) ?? byStatus, message,
       details: source.compactMap { detail(body.extracting($0), codec) }, logDetail: log)
+  }
+
+  /// Reads an error that stands in a stream that has begun with a status of success, in whatever shape (as
+  /// ``StreamWriter`` writes it, bare or under `error`).
+  ///
+  /// A `code` that is an HTTP status counts as one. An error that names no code is `unknown`.
+  package static func readInStream(_ body: Span<UInt8>, codec: JSONCodec) -> RPCError {
+    let document = body.count <= maximumDocument ? ErrorDocument.read(body) : nil
+    let number = document?.inner?.number ?? document?.outer.number
+    let status = number.flatMap { (400..<600).contains($0) ? $0 : nil }
+    return read(
+      status: status ?? 500, contentType: nil, body: body, codec: codec, code: status == nil ? .unknown : nil,
+      unsaid: "the upstream ended its stream with an error")
   }
 
   // MARK: Code
