@@ -73,6 +73,7 @@ let fuzzers: [Target] = [
   fuzzer("Documents", "MigrationTestSupport"),
   fuzzer("Comparison", "MigrationTestSupport", words: nil),
   fuzzer("Fields", "GatewayTestSupport"),
+  fuzzer("Configuration", "GatewayTestSupport"),
   fuzzer("Templates", "TranslationTestSupport"),
   fuzzer("Queries", "TranslationTestSupport"),
 ]
@@ -151,6 +152,8 @@ let package = Package(
         "Bytes", "HTTPModel", "Diagnostics", "HTTP1", "ProtobufSchema", "ProtoJSON", "RPC", "TransportSecurity",
         "EventLoops", "Gateway",
       ],
+      // The demo's files, those of config/demo.
+      resources: [.embedInCode("Demo/Files")],
       swiftSettings: rules,
       // Swift's runtime becomes part of the program: what each request asks of it a hundred times is then a plain call.
       // Nobody looks symbols up in the program, so that what is not used of the runtime is left out; and its many
@@ -175,7 +178,7 @@ let package = Package(
     support("HTTP1", ["Bytes", "HTTPModel", "HTTP1"]),
     tests("HTTP1", ["Bytes", "HTTPModel", "HTTP1TestSupport", "RandomnessTestSupport"]),
     support("HTTP2", ["Bytes", "HTTPModel", "HTTP2"]),
-    tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport"]),
+    tests("HTTP2", ["Bytes", "HTTPModel", "HTTP2TestSupport", "RandomnessTestSupport"]),
     tests("ProtobufSchema", ["Bytes", "Diagnostics"], excluding: ["Fixtures"]),
     support(
       "Translation",
@@ -236,8 +239,8 @@ let package = Package(
     support(
       "Gateway",
       [
-        "Bytes", "HTTPModel", "Diagnostics", "Configuration", "JSONValues", "Migration", "Tracing", "EventLoops",
-        "Gateway",
+        "Bytes", "HTTPModel", "Diagnostics", "ProtobufSchema", "Configuration", "JSONValues", "Migration", "Tracing",
+        "EventLoops", "Gateway",
       ]),
     tests(
       "Gateway",

@@ -1,6 +1,6 @@
 /// Base64 in both alphabets (RFC 4648 sections 4 and 5).
-package enum Base64 {
-  package enum Alphabet: Sendable {
+public enum Base64 {
+  public enum Alphabet: Sendable {
     case standard
     case urlSafe
   }
@@ -9,7 +9,7 @@ package enum Base64 {
   private static let urlSafeDigits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
   /// Appends the encoded form.
-  package static func encode(
+  public static func encode(
     _ bytes: Span<UInt8>, into output: inout ByteBuffer, alphabet: Alphabet = .standard, padded: Bool = true
   ) {
     let digits = unsafe alphabet == .standard ? standardDigits.utf8Start : urlSafeDigits.utf8Start
@@ -51,7 +51,7 @@ package enum Base64 {
   ///
   /// - Returns: false for a foreign byte, wrong padding, or a length that no encoding has; the output then holds what
   ///   was decoded so far.
-  package static func decode(_ text: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
+  public static func decode(_ text: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
     var count = text.count
     if count > 0, count % 4 == 0, text[count - 1] == UInt8(ascii: "=") {
       count -= text[count - 2] == UInt8(ascii: "=") ? 2 : 1

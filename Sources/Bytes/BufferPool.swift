@@ -2,9 +2,9 @@
 ///
 /// Last in, first out, so that the memory in use stays warm; at most `limit` are kept.
 @safe
-package struct BufferPool: ~Copyable {
+public struct BufferPool: ~Copyable {
   /// Bytes of each buffer.
-  package let bufferCapacity: Int
+  public let bufferCapacity: Int
   private let limit: Int
   /// Bytes of the greatest buffer that is kept.
   private let maximumCapacity: Int
@@ -19,7 +19,7 @@ package struct BufferPool: ~Copyable {
   }
 
   /// - Parameter maximumCapacity: bytes of the greatest buffer that is kept; nil: twice those of a new one.
-  package init(bufferCapacity: Int = 65_536, limit: Int = 32, maximumCapacity: Int? = nil) {
+  public init(bufferCapacity: Int = 65_536, limit: Int = 32, maximumCapacity: Int? = nil) {
     self.bufferCapacity = bufferCapacity
     self.limit = limit
     self.maximumCapacity = maximumCapacity ?? bufferCapacity * 2
@@ -30,13 +30,13 @@ package struct BufferPool: ~Copyable {
     for spare in free { unsafe ByteBuffer.free(spare.base) }
   }
 
-  package mutating func take() -> ByteBuffer {
+  public mutating func take() -> ByteBuffer {
     guard let spare = free.popLast() else { return ByteBuffer(minimumCapacity: bufferCapacity) }
     return unsafe ByteBuffer(owning: spare.base, capacity: spare.capacity)
   }
 
   /// Takes a buffer back; one that has grown too large or comes over the limit is freed.
-  package mutating func give(_ buffer: consuming ByteBuffer) {
+  public mutating func give(_ buffer: consuming ByteBuffer) {
     guard free.count < limit, buffer.capacity >= bufferCapacity, buffer.capacity <= maximumCapacity else { return }
     if let memory = unsafe buffer.release() {
       free.append(unsafe Spare(base: memory.base, capacity: memory.capacity))

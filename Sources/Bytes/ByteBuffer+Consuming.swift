@@ -1,7 +1,7 @@
 extension ByteBuffer {
   /// Drops bytes from the front.
   @inlinable
-  package mutating func consume(_ bytes: Int) {
+  public mutating func consume(_ bytes: Int) {
     precondition(bytes >= 0 && bytes <= count, "more bytes consumed than there are")
     head &+= bytes
     if head == tail {
@@ -12,14 +12,14 @@ extension ByteBuffer {
 
   /// Forgets all bytes and keeps the memory.
   @inlinable
-  package mutating func removeAll() {
+  public mutating func removeAll() {
     head = 0
     tail = 0
   }
 
   /// Drops bytes at the back until this many unread ones are left.
   @inlinable
-  package mutating func truncate(to length: Int) {
+  public mutating func truncate(to length: Int) {
     precondition(length >= 0 && length <= count, "truncated to more bytes than there are")
     tail = head &+ length
   }
@@ -27,7 +27,7 @@ extension ByteBuffer {
   /// Opens a gap of `width` bytes at an offset (a length that is known only after what follows it).
   ///
   /// The bytes of the gap keep old contents: the caller writes them by subscript.
-  package mutating func openGap(at offset: Int, width: Int) {
+  public mutating func openGap(at offset: Int, width: Int) {
     precondition(offset >= 0 && offset <= count && width >= 0, "gap outside the buffer")
     reserve(width)
     guard let base = unsafe base else { return }
@@ -37,7 +37,7 @@ extension ByteBuffer {
   }
 
   /// Gives the memory back; an idle connection holds none.
-  package mutating func releaseStorage() {
+  public mutating func releaseStorage() {
     self = ByteBuffer()
   }
 }

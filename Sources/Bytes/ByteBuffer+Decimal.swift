@@ -1,7 +1,7 @@
 extension ByteBuffer {
   /// Appends a number in decimal.
   @inlinable
-  package mutating func append<I: FixedWidthInteger>(decimal value: I) {
+  public mutating func append<I: FixedWidthInteger>(decimal value: I) {
     if value < 0 { append(UInt8(ascii: "-")) }
     let magnitude = UInt64(truncatingIfNeeded: value.magnitude)
     if magnitude < 10 {
@@ -32,19 +32,25 @@ extension ByteBuffer {
       let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
       rest = quotient
       unsafe at -= 2
-      unsafe at[0] = digits.utf8Start[Int(truncatingIfNeeded: pair &* 2)]
-      unsafe at[1] = digits.utf8Start[Int(truncatingIfNeeded: pair &* 2 &+ 1)]
+      unsafe Self.put(pair, of: digits, to: at)
     }
     if rest >= 10 {
-      unsafe at[-2] = digits.utf8Start[Int(truncatingIfNeeded: rest &* 2)]
-      unsafe at[-1] = digits.utf8Start[Int(truncatingIfNeeded: rest &* 2 &+ 1)]
+      unsafe Self.put(rest, of: digits, to: at - 2)
     } else {
       unsafe at[-1] = UInt8(truncatingIfNeeded: rest) &+ 48
     }
   }
 
+  /// Both digits in one load and one store.
+  @inline(__always)
+  private static func put(_ pair: UInt64, of digits: StaticString, to place: UnsafeMutablePointer<UInt8>) {
+    let source = unsafe UnsafeRawPointer(digits.utf8Start)
+    let both = unsafe source.loadUnaligned(fromByteOffset: Int(truncatingIfNeeded: pair &* 2), as: UInt16.self)
+    unsafe UnsafeMutableRawPointer(place).storeBytes(of: both, as: UInt16.self)
+  }
+
   /// Appends a number with leading zeros; one that is too wide loses its upper digits.
-  package mutating func append(padded value: Int, width: Int) {
+  public mutating func append(padded value: Int, width: Int) {
     precondition(width >= 0 && width <= 20, "more digits than a number has")
     reserve(width)
     guard let base = unsafe base else { return }

@@ -1,16 +1,16 @@
 /// Lines of an HTTP/1 head: `name: value` and the end of the line.
 extension ByteBuffer {
-  package mutating func append(line name: Span<UInt8>, _ value: Span<UInt8>) {
+  public mutating func append(line name: Span<UInt8>, _ value: Span<UInt8>) {
     unsafe name.withUnsafeBytes { name in
       unsafe value.withUnsafeBytes { value in unsafe append(line: name, value) }
     }
   }
 
-  package mutating func append(line name: StaticString, _ value: Span<UInt8>) {
+  public mutating func append(line name: StaticString, _ value: Span<UInt8>) {
     unsafe value.withUnsafeBytes { value in unsafe append(line: Self.bytes(of: name), value) }
   }
 
-  package mutating func append(line name: StaticString, _ value: StaticString) {
+  public mutating func append(line name: StaticString, _ value: StaticString) {
     unsafe append(line: Self.bytes(of: name), Self.bytes(of: value))
   }
 

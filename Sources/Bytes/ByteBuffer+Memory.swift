@@ -37,7 +37,7 @@ extension ByteBuffer {
   /// It has a capacity of 0. Who takes its bytes copies them (``take(from:)`` does), and who appends to it makes it a
   /// copy; only the buffer itself must not be put elsewhere, which traps.
   @inlinable
-  package static func lending(_ bytes: UnsafeRawBufferPointer, _ body: (inout ByteBuffer) -> Void) {
+  public static func lending(_ bytes: UnsafeRawBufferPointer, _ body: (inout ByteBuffer) -> Void) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
     // Nothing is written there: without room of its own the first byte that is appended makes a copy.
     let lent = unsafe UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: UInt8.self)

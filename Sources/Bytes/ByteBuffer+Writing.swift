@@ -1,7 +1,7 @@
 extension ByteBuffer {
   /// Makes room for this many more bytes behind the last one.
   @inlinable
-  package mutating func reserve(_ more: Int) {
+  public mutating func reserve(_ more: Int) {
     if allocated &- tail < more { grow(more) }
   }
 
@@ -29,22 +29,22 @@ extension ByteBuffer {
   }
 
   /// Bytes that fit behind the last one.
-  @inlinable package var room: Int { Swift.max(0, allocated &- tail) }
+  @inlinable public var room: Int { Swift.max(0, allocated &- tail) }
 
   @inlinable
-  package mutating func append(_ byte: UInt8) {
+  public mutating func append(_ byte: UInt8) {
     if tail >= allocated { grow(1) }
     unsafe base.unsafelyUnwrapped[tail] = byte
     tail &+= 1
   }
 
   @inlinable
-  package mutating func append(_ bytes: Span<UInt8>) {
+  public mutating func append(_ bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBytes { source in unsafe append(source) }
   }
 
   @inlinable
-  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
     reserve(bytes.count)
     unsafe UnsafeMutableRawPointer(base.unsafelyUnwrapped + tail).copyMemory(from: start, byteCount: bytes.count)
@@ -53,29 +53,29 @@ extension ByteBuffer {
 
   /// Appends the unread bytes of another buffer, or a range of them.
   @inlinable
-  package mutating func append(_ other: borrowing ByteBuffer, _ range: Range<Int>? = nil) {
+  public mutating func append(_ other: borrowing ByteBuffer, _ range: Range<Int>? = nil) {
     if let range { append(other.span.extracting(range)) } else { append(other.span) }
   }
 
   @inlinable
-  package mutating func append(_ bytes: [UInt8]) {
+  public mutating func append(_ bytes: [UInt8]) {
     append(bytes.span)
   }
 
   @inlinable
-  package mutating func append(_ text: StaticString) {
+  public mutating func append(_ text: StaticString) {
     unsafe append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   /// Appends the text as UTF-8.
   @inlinable
-  package mutating func append(text: String) {
+  public mutating func append(text: String) {
     var text = text
     text.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
   }
 
   /// Appends a number in lower-case hexadecimal without leading zeros (chunk sizes).
-  package mutating func append(hexadecimal value: Int) {
+  public mutating func append(hexadecimal value: Int) {
     var shift = 60
     let value = UInt64(truncatingIfNeeded: value)
     while shift > 0 && (value >> UInt64(shift)) & 15 == 0 { shift -= 4 }
@@ -91,7 +91,7 @@ extension ByteBuffer {
   /// - Returns: what the body reported; a negative number writes nothing (a failed system call).
   @inlinable
   @discardableResult
-  package mutating func appendWithUnsafeRoom<E: Error>(
+  public mutating func appendWithUnsafeRoom<E: Error>(
     _ minimum: Int, _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
   ) throws(E) -> Int {
     reserve(minimum)
@@ -105,7 +105,7 @@ extension ByteBuffer {
   }
 
   /// Moves all unread bytes of another buffer to the end of this one; a swap when this one is empty.
-  package mutating func take(from other: inout ByteBuffer) {
+  public mutating func take(from other: inout ByteBuffer) {
     if isEmpty && capacity <= other.capacity && other.capacity > 0 {
       swap(&self, &other)
       other.removeAll()

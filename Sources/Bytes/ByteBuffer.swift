@@ -4,8 +4,7 @@
 /// memory and cannot be copied, so a ``span`` of it can never outlive or see a change of it. An empty buffer that was
 /// never written holds no memory. Growth doubles; nothing shrinks but by ``releaseStorage()``.
 @safe
-@usableFromInline
-package struct ByteBuffer: ~Copyable {
+public struct ByteBuffer: ~Copyable {
   @usableFromInline var base: UnsafeMutablePointer<UInt8>?
   @usableFromInline var allocated: Int
   /// Offset of the first unread byte.
@@ -14,7 +13,7 @@ package struct ByteBuffer: ~Copyable {
   @usableFromInline var tail: Int
 
   @inlinable
-  package init() {
+  public init() {
     unsafe base = nil
     allocated = 0
     head = 0
@@ -23,13 +22,13 @@ package struct ByteBuffer: ~Copyable {
 
   /// A buffer with room for at least this many bytes.
   @inlinable
-  package init(minimumCapacity: Int) {
+  public init(minimumCapacity: Int) {
     self.init()
     reserve(minimumCapacity)
   }
 
   @inlinable
-  package init(_ bytes: some Sequence<UInt8>) {
+  public init(_ bytes: some Sequence<UInt8>) {
     self.init()
     for byte in bytes { append(byte) }
   }
@@ -40,14 +39,14 @@ package struct ByteBuffer: ~Copyable {
   }
 
   /// Unread bytes.
-  @inlinable package var count: Int { tail &- head }
-  @inlinable package var isEmpty: Bool { tail == head }
+  @inlinable public var count: Int { tail &- head }
+  @inlinable public var isEmpty: Bool { tail == head }
   /// Bytes of memory held.
-  @inlinable package var capacity: Int { allocated }
+  @inlinable public var capacity: Int { allocated }
 
   /// The unread bytes.
   @inlinable
-  package var span: Span<UInt8> {
+  public var span: Span<UInt8> {
     @_lifetime(borrow self)
     get {
       guard let base = unsafe base else { return Span() }
@@ -60,7 +59,7 @@ package struct ByteBuffer: ~Copyable {
   ///
   /// For buffers that are stored in a class: there a ``span`` cannot leave the access that made it.
   @inlinable
-  package func withSpan<R: ~Copyable, E: Error>(
+  public func withSpan<R: ~Copyable, E: Error>(
     _ range: Range<Int>? = nil, _ body: (Span<UInt8>) throws(E) -> R
   ) throws(E) -> R {
     guard let range else { return try body(span) }
@@ -69,7 +68,7 @@ package struct ByteBuffer: ~Copyable {
 
   /// The unread byte at an offset from the front; traps outside.
   @inlinable
-  package subscript(offset: Int) -> UInt8 {
+  public subscript(offset: Int) -> UInt8 {
     get {
       precondition(offset >= 0 && offset < tail &- head, "byte offset outside the buffer")
       guard let base = unsafe base else { return 0 }
@@ -83,13 +82,13 @@ package struct ByteBuffer: ~Copyable {
 
   /// Calls the body with the unread bytes, for system calls and C libraries.
   @inlinable
-  package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+  public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     guard let base = unsafe base else { return try unsafe body(UnsafeRawBufferPointer(start: nil, count: 0)) }
     return try unsafe body(UnsafeRawBufferPointer(start: base + head, count: tail &- head))
   }
 
   /// A copy of the unread bytes.
-  package var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     // The empty array is one for all threads, and would be written to.
     if isEmpty { return [] }
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { target, initialized in

@@ -1,9 +1,9 @@
 /// Bytes that wait, in pieces of a store's memory: growing copies nothing that is there already, and what is taken out
 /// gives its memory back at once. An empty queue holds none.
 @safe
-package struct ByteQueue: ~Copyable {
+public struct ByteQueue: ~Copyable {
   /// Bytes that wait.
-  package private(set) var count = 0
+  public private(set) var count = 0
   /// Where bytes are taken.
   private var front = ByteBuffer()
   /// Between front and back; seldom any.
@@ -23,20 +23,20 @@ package struct ByteQueue: ~Copyable {
     func makeBuffer() -> ByteBuffer { unsafe ByteBuffer(owning: base, capacity: capacity, head: head, tail: tail) }
   }
 
-  package init() {}
+  public init() {}
 
   deinit {
     for piece in middle { unsafe ByteBuffer.free(piece.base) }
   }
 
-  package var isEmpty: Bool { count == 0 }
+  public var isEmpty: Bool { count == 0 }
 
   /// Bytes of memory held.
-  package var capacity: Int { middle.reduce(front.capacity + back.capacity) { $0 + $1.capacity } }
+  public var capacity: Int { middle.reduce(front.capacity + back.capacity) { $0 + $1.capacity } }
 
   // MARK: In
 
-  package mutating func append(_ bytes: Span<UInt8>, from store: BufferStore) {
+  public mutating func append(_ bytes: Span<UInt8>, from store: BufferStore) {
     var at = 0
     while at < bytes.count {
       if front.capacity == 0 { front = store.take(for: bytes.count) }
@@ -54,7 +54,7 @@ package struct ByteQueue: ~Copyable {
 
   /// Appends the first `length` bytes of a buffer and consumes them. All of a buffer that is well filled are moved and
   /// not copied, their memory with them.
-  package mutating func append(_ buffer: inout ByteBuffer, _ length: Int, from store: BufferStore) {
+  public mutating func append(_ buffer: inout ByteBuffer, _ length: Int, from store: BufferStore) {
     guard length == buffer.count, length > BufferStore.smallCapacity, length >= buffer.capacity / 4,
       buffer.capacity > 0
     else {
@@ -92,7 +92,7 @@ package struct ByteQueue: ~Copyable {
   // MARK: Out
 
   /// Moves the first `length` bytes behind those of a buffer; there have to be as many.
-  package mutating func move(_ length: Int, to target: inout ByteBuffer, givingTo store: BufferStore) {
+  public mutating func move(_ length: Int, to target: inout ByteBuffer, givingTo store: BufferStore) {
     precondition(length <= count, "more bytes moved than there are")
     count -= length
     var rest = length
@@ -106,15 +106,24 @@ package struct ByteQueue: ~Copyable {
   }
 
   /// The first bytes with their memory; empty when there are none.
-  package mutating func popFirst() -> ByteBuffer {
+  public mutating func popFirst() -> ByteBuffer {
     var taken = takeNext()
     swap(&taken, &front)
     count -= taken.count
     return taken
   }
 
+  /// Calls the body with the first piece: what it consumes is out of the queue. There has to be one.
+  public mutating func takeFirst<R>(givingTo store: BufferStore, _ body: (inout ByteBuffer) -> R) -> R {
+    let before = front.count
+    let result = body(&front)
+    count -= before - front.count
+    if front.isEmpty { shift(store) }
+    return result
+  }
+
   /// Drops all bytes.
-  package mutating func removeAll(givingTo store: BufferStore) {
+  public mutating func removeAll(givingTo store: BufferStore) {
     while front.capacity > 0 { shift(store) }
     count = 0
   }
@@ -127,7 +136,7 @@ package struct ByteQueue: ~Copyable {
   }
 
   private mutating func takeNext() -> ByteBuffer {
-    guard middle.isEmpty else { return middle.removeFirst().makeBuffer() }
+    guard middle.isEmpty else { return middle.remove(at: 0).makeBuffer() }
     var next = ByteBuffer()
     swap(&next, &back)
     return next

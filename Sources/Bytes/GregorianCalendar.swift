@@ -3,9 +3,9 @@
 /// It stands here because timestamps are bytes in headers, logs and JSON, and those who write them have only this target
 /// in common. Howard Hinnant's algorithms: years that begin in March put the leap day at their end, and eras of 400
 /// years repeat exactly. For years within -400,000 to 400,000.
-package enum GregorianCalendar {
+public enum GregorianCalendar {
   /// Days since 1970-01-01 of a date that exists.
-  package static func days(year: Int, month: Int, day: Int) -> Int {
+  public static func days(year: Int, month: Int, day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400
@@ -15,7 +15,7 @@ package enum GregorianCalendar {
   }
 
   /// The date of a day since 1970-01-01.
-  package static func date(days: Int) -> (year: Int, month: Int, day: Int) {
+  public static func date(days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097
@@ -28,7 +28,7 @@ package enum GregorianCalendar {
   }
 
   /// 28 to 31.
-  package static func daysIn(month: Int, year: Int) -> Int {
+  public static func daysIn(month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30

@@ -1,7 +1,7 @@
 /// Percent-encoding of URIs (RFC 3986 section 2.1).
-package enum PercentCoding {
+public enum PercentCoding {
   /// What is not an escape on the way in.
-  package enum Decoding: Sendable {
+  public enum Decoding: Sendable {
     /// Every escape is decoded, `+` is itself (a path segment).
     case segment
     /// As `segment`, but `%2F` stays as it was typed (a capture of several segments).
@@ -13,7 +13,7 @@ package enum PercentCoding {
   /// Appends the decoded bytes.
   ///
   /// - Returns: the offset of a malformed escape, nil when all was well.
-  package static func decode(
+  public static func decode(
     _ text: Span<UInt8>, as decoding: Decoding, into output: inout ByteBuffer
   ) -> Int? {
     output.reserve(text.count)
@@ -47,7 +47,7 @@ package enum PercentCoding {
 
   /// Whether a byte needs no escape anywhere in a URI (RFC 3986 section 2.3).
   @inlinable
-  package static func isUnreserved(_ byte: UInt8) -> Bool {
+  public static func isUnreserved(_ byte: UInt8) -> Bool {
     ASCII.isAlphanumeric(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
       || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
   }
@@ -55,7 +55,7 @@ package enum PercentCoding {
   /// Appends the bytes with all but the unreserved ones escaped.
   ///
   /// - Parameter keepingSlashes: leaves `/`, and an existing `%2F`, as they are (a capture of several segments).
-  package static func encode(
+  public static func encode(
     _ bytes: Span<UInt8>, into output: inout ByteBuffer, keepingSlashes: Bool = false
   ) {
     for index in bytes.indices {

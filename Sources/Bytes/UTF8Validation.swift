@@ -1,44 +1,52 @@
 /// Strict UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
-package enum UTF8Validation {
+public enum UTF8Validation {
   /// Whether all bytes are well-formed UTF-8.
-  package static func isValid(_ bytes: Span<UInt8>) -> Bool {
+  public static func isValid(_ bytes: Span<UInt8>) -> Bool {
     firstInvalid(bytes) == nil
   }
 
   /// The offset of the first byte that begins no well-formed sequence.
-  package static func firstInvalid(_ bytes: Span<UInt8>) -> Int? {
-    let count = bytes.count
+  public static func firstInvalid(_ bytes: Span<UInt8>) -> Int? {
     var index = 0
-    while index < count {
-      // Eight ASCII bytes at a time.
-      while count &- index >= 8 {
-        var word: UInt64 = 0
-        unsafe bytes.withUnsafeBytes { source in
-          unsafe word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        }
-        if word & 0x8080_8080_8080_8080 != 0 { break }
+    while index < bytes.count {
+      // Eight bytes at a time; in a word with other than ASCII on to the first such byte.
+      let high = word(bytes, at: index) & 0x8080_8080_8080_8080
+      if high == 0 {
         index &+= 8
-      }
-      // Then one character after the other until the next ASCII one, which four more bytes make cheap to look at.
-      while count &- index >= 4 {
-        var word: UInt32 = 0
-        unsafe bytes.withUnsafeBytes { source in
-          unsafe word = source.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian
-        }
-        let length = sequenceLength(word)
-        if length == 0 { break }
-        index &+= length
-      }
-      guard index < count else { break }
-      let byte = bytes[index]
-      if byte < 0x80 {
-        index &+= 1
         continue
       }
-      guard let length = sequenceLength(bytes, at: index) else { return index }
-      index &+= length
+      index &+= high.trailingZeroBitCount &>> 3
+      // Where one such character is there mostly follow more.
+      while index < bytes.count {
+        let next = UInt32(truncatingIfNeeded: word(bytes, at: index))
+        if next & 0x80 == 0 { break }
+        let length = sequenceLength(next)
+        if length == 0 { return index }
+        index &+= length
+      }
     }
     return nil
+  }
+
+  /// The eight bytes at an offset inside, the first the lowest; zeros behind the last, which end a sequence too early and
+  /// are ASCII themselves.
+  @inline(__always)
+  private static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+    let count = bytes.count
+    let source = unsafe bytes.bytes
+    if count &- index >= 8 {
+      return unsafe UInt64(littleEndian: source.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+    }
+    guard count >= 8 else { return shortWord(bytes, at: index) }
+    let last = unsafe UInt64(littleEndian: source.unsafeLoadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
+    return last &>> UInt64(truncatingIfNeeded: (index &+ 8 &- count) &* 8)
+  }
+
+  /// The same of less than eight bytes altogether.
+  private static func shortWord(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+    var word: UInt64 = 0
+    for offset in stride(from: bytes.count &- 1, through: index, by: -1) { word = word &<< 8 | UInt64(bytes[offset]) }
+    return word
   }
 
   /// The length of the well-formed multi-byte sequence at the beginning of four bytes, the first the lowest; 0 for
@@ -56,29 +64,5 @@ package enum UTF8Validation {
       return bits != 0 && (bits & 7 < 4 || bits == 4) ? 4 : 0
     }
     return 0
-  }
-
-  /// The length of the multi-byte sequence at an offset; nil when it is malformed or cut short.
-  @inline(__always)
-  private static func sequenceLength(_ bytes: Span<UInt8>, at index: Int) -> Int? {
-    let first = bytes[index]
-    let length: Int
-    var low: UInt8 = 0x80
-    var high: UInt8 = 0xBF
-    switch first {
-    case 0xC2...0xDF: length = 2
-    case 0xE0: (length, low) = (3, 0xA0)
-    case 0xED: (length, high) = (3, 0x9F)
-    case 0xE1...0xEF: length = 3
-    case 0xF0: (length, low) = (4, 0x90)
-    case 0xF4: (length, high) = (4, 0x8F)
-    case 0xF1...0xF3: length = 4
-    default: return nil
-    }
-    guard bytes.count &- index >= length else { return nil }
-    let second = bytes[index &+ 1]
-    guard second >= low, second <= high else { return nil }
-    for more in 2..<Swift.max(2, length) where bytes[index &+ more] & 0xC0 != 0x80 { return nil }
-    return length
   }
 }

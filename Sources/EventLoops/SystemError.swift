@@ -2,19 +2,19 @@ import CLinux
 import Glibc
 
 /// A system call that failed: which one, and its errno.
-package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The name of the call, as in the manual.
-  package let call: String
+  public let call: String
   /// The errno value.
-  package let code: CInt
+  public let code: CInt
 
-  package init(call: String, code: CInt) {
+  public init(call: String, code: CInt) {
     self.call = call
     self.code = code
   }
 
   /// What the code means, in the words of the C library.
-  package var reason: String {
+  public var reason: String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
       guard let start = text.baseAddress else { return "error \(code)" }
       clinux_error_text(code, start, text.count)
@@ -22,10 +22,10 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  package var description: String { "\(call): \(reason)" }
+  public var description: String { "\(call): \(reason)" }
 
   /// Whether the process or the machine has no descriptors left.
-  package var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
+  public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 }
 
 /// Makes a system call again for as long as signals interrupt it.

@@ -99,6 +99,7 @@ private struct Content {
 
 /// Why a file cannot be had.
 package struct FileFault: Error, Sendable, Equatable {
+  /// What is wrong with it.
   package enum Kind: Sendable, Equatable {
     /// With the errno of the call that failed.
     case unreadable(CInt)

@@ -22,7 +22,6 @@ extension HTTP1Error.Kind {
     case .missingHost: ("missingHost", 400, "an HTTP/1.1 request needs a Host field")
     case .duplicateHost: ("duplicateHost", 400, "there is more than one Host field")
     case .invalidHost: ("invalidHost", 400, "the host is not a name or address with an optional port")
-    case .hostMismatch: ("hostMismatch", 400, "the Host field differs from the authority of the request target")
     case .invalidStatus: ("invalidStatus", 400, "the status is not a number from 100 to 999")
     case .invalidReasonPhrase: ("invalidReasonPhrase", 400, "the reason phrase has a control byte")
     case .headTooLarge: ("headTooLarge", 431, "the field section is larger than the limit")

@@ -2,25 +2,25 @@
 ///
 /// After an error the connection has no known position in its stream and must be closed. For a response the
 /// ``status`` has no meaning: the upstream's fault is a 502.
-package struct HTTP1Error: Error, Sendable, Equatable {
-  package let kind: Kind
+public struct HTTP1Error: Error, Sendable, Equatable {
+  public let kind: Kind
 
-  package init(_ kind: Kind) { self.kind = kind }
+  public init(_ kind: Kind) { self.kind = kind }
 
   /// 400, 414, 431, 501 or 505.
-  package var status: Int { kind.facts.status }
+  public var status: Int { kind.facts.status }
 
   /// One line of English for the log and the answer; holds nothing of the message.
-  package var reason: String { "\(kind.facts.reason)" }
+  public var reason: String { "\(kind.facts.reason)" }
 }
 
 extension HTTP1Error: CustomStringConvertible {
-  package var description: String { "\(kind.name): \(kind.facts.reason)" }
+  public var description: String { "\(kind.name): \(kind.facts.reason)" }
 }
 
 extension HTTP1Error {
   /// One case per refused shape.
-  package enum Kind: Sendable, CaseIterable {
+  public enum Kind: Sendable, CaseIterable {
     // Lines.
     case bareLineFeed
     case bareCarriageReturn
@@ -42,7 +42,6 @@ extension HTTP1Error {
     case missingHost
     case duplicateHost
     case invalidHost
-    case hostMismatch
     // Status line.
     case invalidStatus
     case invalidReasonPhrase
@@ -75,6 +74,6 @@ extension HTTP1Error {
     case truncatedBody
 
     /// The case's name, for metrics and logs.
-    package var name: StaticString { facts.name }
+    public var name: StaticString { facts.name }
   }
 }

@@ -1,13 +1,13 @@
 /// How large the parts of a head, or of a trailer section, may be. Exactly the limit is allowed.
-package struct HeadLimits: Sendable, Equatable {
+public struct HeadLimits: Sendable, Equatable {
   /// Bytes of start line and field lines with all line ends.
-  package var maximumBytes = 32_768
+  public var maximumBytes = 32_768
   /// Field lines.
-  package var maximumFields = 128
+  public var maximumFields = 128
   /// Bytes of the request target as it was sent.
-  package var maximumTarget = 8_192
+  public var maximumTarget = 8_192
 
-  package init(maximumBytes: Int = 32_768, maximumFields: Int = 128, maximumTarget: Int = 8_192) {
+  public init(maximumBytes: Int = 32_768, maximumFields: Int = 128, maximumTarget: Int = 8_192) {
     self.maximumBytes = maximumBytes
     self.maximumFields = maximumFields
     self.maximumTarget = maximumTarget

@@ -1,12 +1,12 @@
-package import Bytes
+public import Bytes
 
 /// `host [ ":" port ]`, of a Host field or an absolute form (RFC 3986 section 3.2, RFC 9110 section 7.2).
 ///
 /// Narrower than the grammar, because nothing that is left out names a machine: no user information, no escapes, none
 /// of the marks that separate things elsewhere, no empty host.
-package enum Authority {
+public enum Authority {
   /// Appends the authority in lower case, without the colon of an empty port; false when it is malformed.
-  package static func append(_ text: Span<UInt8>, to output: inout ByteBuffer) -> Bool {
+  public static func append(_ text: Span<UInt8>, to output: inout ByteBuffer) -> Bool {
     guard let hostEnd = endOfHost(text) else { return false }
     var end = text.count
     if hostEnd < end {

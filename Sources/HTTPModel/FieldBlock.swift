@@ -1,4 +1,4 @@
-package import Bytes
+public import Bytes
 
 /// A field section: headers or trailers in their order, kept as one run of HTTP/1 lines with a table beside it.
 ///
@@ -6,19 +6,19 @@ package import Bytes
 /// marking them. Names keep their spelling and compare without case. The block owns its bytes and is reused:
 /// ``removeAll()`` keeps the memory. It checks nothing: what may stand in a field is the parsers' business, see
 /// ``FieldSyntax``.
-package final class FieldBlock {
+public final class FieldBlock {
   /// One field: where its line, name and value lie.
-  package struct Entry {
-    package let name: FieldName
-    package var isRemoved = false
+  public struct Entry {
+    public let name: FieldName
+    public var isRemoved = false
     let nameLength: UInt32
     let line: UInt32
     let valueLength: UInt32
 
     /// Where the name is in the bytes of ``FieldBlock/withFields(_:)``.
-    package var nameBytes: Range<Int> { Int(line)..<Int(line) + Int(nameLength) }
+    public var nameBytes: Range<Int> { Int(line)..<Int(line) + Int(nameLength) }
     /// Where the value is in the bytes of ``FieldBlock/withFields(_:)``.
-    package var valueBytes: Range<Int> { valueOffset..<valueOffset + Int(valueLength) }
+    public var valueBytes: Range<Int> { valueOffset..<valueOffset + Int(valueLength) }
     var valueOffset: Int { Int(line) + Int(nameLength) + 2 }
     var end: Int { valueOffset + Int(valueLength) + 2 }
   }
@@ -75,26 +75,26 @@ package final class FieldBlock {
   /// How many bodies read ``lines`` at present: meanwhile they must not move. See the package's manifest.
   private var loans = 0
 
-  package init() {
+  public init() {
     lines = ByteBuffer()
   }
 
   /// Entries of the table, removed ones too; indices are valid until ``removeAll()``.
-  package var indices: Range<Int> { 0..<table.entries.count }
+  public var indices: Range<Int> { 0..<table.entries.count }
 
   /// Fields that are not removed.
-  package var count: Int { Self.count(table) }
-  package var isEmpty: Bool { count == 0 }
+  public var count: Int { Self.count(table) }
+  public var isEmpty: Bool { count == 0 }
 
   private static func count(_ table: Table) -> Int { table.entries.count - table.removed }
 
   /// Bytes of all lines, for budgets.
-  package var byteCount: Int { lines.count }
+  public var byteCount: Int { lines.count }
 
   /// Bytes of memory that the lines take.
-  package var capacity: Int { lines.capacity }
+  public var capacity: Int { lines.capacity }
 
-  package func removeAll() {
+  public func removeAll() {
     checkLoans()
     lines.removeAll()
     Self.clear(&table)
@@ -108,34 +108,34 @@ package final class FieldBlock {
 
   // MARK: Adding
 
-  package func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+  public func append(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     open(FieldName(name), name.count, value.count)
     lines.append(line: name, value)
   }
 
   /// Appends a field whose name has been looked up already.
-  package func append(_ name: Span<UInt8>, as known: FieldName, _ value: Span<UInt8>) {
+  public func append(_ name: Span<UInt8>, as known: FieldName, _ value: Span<UInt8>) {
     open(known, name.count, value.count)
     lines.append(line: name, value)
   }
 
   /// Appends a field under a known name, spelt in lower case.
-  package func append(_ name: FieldName, _ value: Span<UInt8>) {
+  public func append(_ name: FieldName, _ value: Span<UInt8>) {
     open(name, name.text.utf8CodeUnitCount, value.count)
     lines.append(line: name.text, value)
   }
 
-  package func append(_ name: FieldName, _ value: StaticString) {
+  public func append(_ name: FieldName, _ value: StaticString) {
     open(name, name.text.utf8CodeUnitCount, value.utf8CodeUnitCount)
     lines.append(line: name.text, value)
   }
 
-  package func append(_ name: FieldName, _ value: String) {
+  public func append(_ name: FieldName, _ value: String) {
     var value = value
     value.withUTF8 { append(name, unsafe Span(_unsafeElements: $0)) }
   }
 
-  package func append(_ name: FieldName, decimal value: Int) {
+  public func append(_ name: FieldName, decimal value: Int) {
     // `-` and the digits of a number of 64 bits.
     unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { room in
       var start = room.count
@@ -153,7 +153,7 @@ package final class FieldBlock {
     }
   }
 
-  package func append(_ name: String, _ value: String) {
+  public func append(_ name: String, _ value: String) {
     var (name, value) = (name, value)
     name.withUTF8 { name in
       value.withUTF8 { value in
@@ -163,7 +163,7 @@ package final class FieldBlock {
   }
 
   /// Appends a field of another block, with a prefix before its name (`Trailer-`) if wanted.
-  package func append(from other: FieldBlock, at index: Int, prefix: StaticString = "") {
+  public func append(from other: FieldBlock, at index: Int, prefix: StaticString = "") {
     precondition(other !== self, "a field block cannot be added to itself")
     let entry = other.table.entries[index]
     if prefix.utf8CodeUnitCount == 0 {
@@ -195,19 +195,19 @@ package final class FieldBlock {
   // MARK: Reading
 
   /// The entry at an index; look at `isRemoved` when walking ``indices``.
-  package func entry(at index: Int) -> Entry { table.entries[index] }
+  public func entry(at index: Int) -> Entry { table.entries[index] }
 
   /// The first field of a known name that is not removed.
-  package func firstIndex(of name: FieldName) -> Int? { table.index(of: name, from: 0) }
+  public func firstIndex(of name: FieldName) -> Int? { table.index(of: name, from: 0) }
 
   /// The first field of a known name that is not removed, at an index or behind it.
-  package func nextIndex(of name: FieldName, from start: Int) -> Int? { table.index(of: name, from: start) }
+  public func nextIndex(of name: FieldName, from start: Int) -> Int? { table.index(of: name, from: start) }
 
   /// The first field of one of these names that is not removed, at an index or behind it.
-  package func nextIndex(in names: FieldNames, from start: Int) -> Int? { table.index(in: names, from: start) }
+  public func nextIndex(in names: FieldNames, from start: Int) -> Int? { table.index(in: names, from: start) }
 
   /// The first field of any name, compared without case.
-  package func firstIndex(of name: Span<UInt8>) -> Int? {
+  public func firstIndex(of name: Span<UInt8>) -> Int? {
     let known = FieldName(name)
     if known != .other { return firstIndex(of: known) }
     for index in indices where entry(at: index).name == .other && !entry(at: index).isRemoved {
@@ -216,19 +216,19 @@ package final class FieldBlock {
     return nil
   }
 
-  package func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
+  public func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
 
   /// Whether a field of one of these names was added, though it may be removed since; costs no search.
-  package func mayContain(_ names: FieldNames) -> Bool { table.seen.intersects(names) }
+  public func mayContain(_ names: FieldNames) -> Bool { table.seen.intersects(names) }
 
   /// How many fields of this name there are.
-  package func count(of name: FieldName) -> Int {
+  public func count(of name: FieldName) -> Int {
     var found = 0
     for entry in table.entries where entry.name == name && !entry.isRemoved { found += 1 }
     return found
   }
 
-  package func withName<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+  public func withName<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     let entry = table.entries[index]
     loans &+= 1
     defer { loans &-= 1 }
@@ -237,7 +237,7 @@ package final class FieldBlock {
 
   /// Calls the body with the bytes of all lines and the table that says what they are: for who reads every field, in
   /// one access. The body must not change the block.
-  package func withFields<R: ~Copyable, E: Error>(
+  public func withFields<R: ~Copyable, E: Error>(
     _ body: (_ lines: Span<UInt8>, _ entries: Span<Entry>) throws(E) -> R
   ) throws(E) -> R {
     let entries = table.entries
@@ -246,7 +246,7 @@ package final class FieldBlock {
     return try lines.withSpan { (bytes) throws(E) in try body(bytes, entries.span) }
   }
 
-  package func withValue<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+  public func withValue<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     let entry = table.entries[index]
     loans &+= 1
     defer { loans &-= 1 }
@@ -254,26 +254,26 @@ package final class FieldBlock {
   }
 
   /// The first value of a known name as text, for control paths and logs.
-  package func text(of name: FieldName) -> String? {
+  public func text(of name: FieldName) -> String? {
     firstIndex(of: name).map { text(at: $0) }
   }
 
   /// The first value of any name as text.
-  package func text(of name: String) -> String? {
+  public func text(of name: String) -> String? {
     firstIndex(of: Array(name.utf8).span).map { text(at: $0) }
   }
 
-  package func text(at index: Int) -> String { withValue(at: index) { String(repairing: $0) } }
-  package func name(at index: Int) -> String { withName(at: index) { String(repairing: $0) } }
+  public func text(at index: Int) -> String { withValue(at: index) { String(repairing: $0) } }
+  public func name(at index: Int) -> String { withName(at: index) { String(repairing: $0) } }
 
   // MARK: Removing
 
-  package func remove(at index: Int) { table.remove(at: index) }
+  public func remove(at index: Int) { table.remove(at: index) }
 
-  package func remove(_ name: FieldName) { table.remove(name) }
+  public func remove(_ name: FieldName) { table.remove(name) }
 
   /// Removes all fields of a name, compared without case.
-  package func remove(named name: Span<UInt8>) {
+  public func remove(named name: Span<UInt8>) {
     while let index = firstIndex(of: name) { remove(at: index) }
   }
 
@@ -282,7 +282,7 @@ package final class FieldBlock {
   /// Appends all fields as HTTP/1 lines, without the blank line at the end.
   ///
   /// - Parameter omitting: names that are left out, as if they were removed.
-  package func write(into output: inout ByteBuffer, omitting omitted: FieldNames = []) {
+  public func write(into output: inout ByteBuffer, omitting omitted: FieldNames = []) {
     Self.write(lines, table, into: &output, omitting: omitted)
   }
 
@@ -306,7 +306,7 @@ package final class FieldBlock {
   }
 
   /// Appends all fields of another block that are not removed.
-  package func append(contentsOf other: FieldBlock) {
+  public func append(contentsOf other: FieldBlock) {
     for index in other.indices where !other.entry(at: index).isRemoved { append(from: other, at: index) }
   }
 }

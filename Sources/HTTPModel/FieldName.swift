@@ -3,7 +3,7 @@ import Bytes
 /// The field names that the gateway itself reads or writes, found once when a field is added.
 ///
 /// `other` is any other name: it is compared by its bytes.
-package enum FieldName: UInt8, Sendable, CaseIterable {
+public enum FieldName: UInt8, Sendable, CaseIterable {
   case other
   case accept
   case acceptEncoding
@@ -62,7 +62,7 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
   case xRequestId
 
   /// The name in lower case; empty for `other`.
-  package var text: StaticString {
+  public var text: StaticString {
     switch self {
     case .other: ""
     case .accept: "accept"
@@ -126,7 +126,7 @@ package enum FieldName: UInt8, Sendable, CaseIterable {
   /// The known name that these bytes spell in any case, or `other`.
   ///
   /// One table look-up by length and first letters, then one comparison.
-  package init(_ name: Span<UInt8>) {
+  public init(_ name: Span<UInt8>) {
     self = .other
     guard name.count >= 2, name.count <= 24 else { return }
     let candidates = Self.candidates(count: name.count, first: ASCII.lowercased(name[0]))

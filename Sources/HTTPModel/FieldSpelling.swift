@@ -2,9 +2,9 @@ import Bytes
 
 /// Field names as servers read them that make variables of them (CGI, WSGI and their kin): `_` and `-` are the same, and
 /// case says nothing. So `X_User_Id` can be taken for `X-User-Id` by who stands behind a gateway that let it through.
-package enum FieldSpelling {
+public enum FieldSpelling {
   /// Whether both are read as the same name.
-  package static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+  public static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     for index in left.indices where normal(left[index]) != normal(right[index]) { return false }
     return true
@@ -13,7 +13,7 @@ package enum FieldSpelling {
   /// Whether the name is read as one that begins so.
   ///
   /// - Parameter prefix: in lower case, with hyphens.
-  package static func begins(_ name: Span<UInt8>, with prefix: StaticString) -> Bool {
+  public static func begins(_ name: Span<UInt8>, with prefix: StaticString) -> Bool {
     let count = prefix.utf8CodeUnitCount
     guard name.count >= count else { return false }
     let start = unsafe prefix.utf8Start
@@ -26,7 +26,7 @@ package enum FieldSpelling {
     byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : ASCII.lowercased(byte)
   }
 
-  package static func hasUnderscore(_ name: Span<UInt8>) -> Bool {
+  public static func hasUnderscore(_ name: Span<UInt8>) -> Bool {
     for index in name.indices where name[index] == UInt8(ascii: "_") { return true }
     return false
   }

@@ -1,17 +1,17 @@
 import Bytes
 
 /// What may stand in field names and values (RFC 9110 section 5).
-package enum FieldSyntax {
+public enum FieldSyntax {
   /// Whether a byte is a token character (RFC 9110 section 5.6.2): a bit for each ASCII byte, in two words.
   @inlinable
-  package static func isTokenByte(_ byte: UInt8) -> Bool {
+  public static func isTokenByte(_ byte: UInt8) -> Bool {
     if byte < 64 { return 0x03FF_6CFA_0000_0000 >> UInt64(byte) & 1 != 0 }
     if byte < 128 { return 0x57FF_FFFF_C7FF_FFFE >> UInt64(byte & 63) & 1 != 0 }
     return false
   }
 
   /// Whether these bytes are a token: a method, a field name.
-  package static func isToken(_ bytes: Span<UInt8>) -> Bool {
+  public static func isToken(_ bytes: Span<UInt8>) -> Bool {
     guard !bytes.isEmpty else { return false }
     for index in bytes.indices where !isTokenByte(bytes[index]) { return false }
     return true
@@ -19,9 +19,9 @@ package enum FieldSyntax {
 
   /// Whether a byte may stand in a field value: anything but NUL, CR, LF and the other controls; tab may.
   @inlinable
-  package static func isValueByte(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
+  public static func isValueByte(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
-  package static func isValue(_ bytes: Span<UInt8>) -> Bool {
+  public static func isValue(_ bytes: Span<UInt8>) -> Bool {
     for index in bytes.indices where !isValueByte(bytes[index]) { return false }
     return true
   }

@@ -5,7 +5,7 @@ import Bytes
 ///     Sun, 06 Nov 1994 08:49:37 GMT
 ///     Sunday, 06-Nov-94 08:49:37 GMT
 ///     Sun Nov  6 08:49:37 1994
-package enum HTTPDate {
+public enum HTTPDate {
   /// Reads a date in any of the three forms.
   ///
   /// The day of the week has to be one, but not the right one: nothing hangs on it. A second of 60 counts as 59, as
@@ -13,7 +13,7 @@ package enum HTTPDate {
   ///
   /// - Parameter now: seconds since 1970. A year of two digits that would be more than 50 years away is in the past.
   /// - Returns: seconds since 1970; nil for what is no date.
-  package static func read(_ text: Span<UInt8>, now: Int64) -> Int64? {
+  public static func read(_ text: Span<UInt8>, now: Int64) -> Int64? {
     var reader = Reader(text)
     guard let weekday = reader.word() else { return nil }
     let isShort = shortWeekdays.contains(weekday)

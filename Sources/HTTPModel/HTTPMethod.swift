@@ -1,7 +1,7 @@
 import Bytes
 
 /// A request method (RFC 9110 section 9); names are case-sensitive.
-package enum HTTPMethod: Hashable, Sendable {
+public enum HTTPMethod: Hashable, Sendable {
   case get
   case head
   case post
@@ -13,7 +13,7 @@ package enum HTTPMethod: Hashable, Sendable {
   case connect
   case other(String)
 
-  package init(_ token: Span<UInt8>) {
+  public init(_ token: Span<UInt8>) {
     switch token.count {
     case 3 where ASCII.equal(token, "GET"): self = .get
     case 3 where ASCII.equal(token, "PUT"): self = .put
@@ -28,11 +28,11 @@ package enum HTTPMethod: Hashable, Sendable {
     }
   }
 
-  package init(_ name: String) {
+  public init(_ name: String) {
     self.init(Array(name.utf8).span)
   }
 
-  package var name: String {
+  public var name: String {
     switch self {
     case .get: "GET"
     case .head: "HEAD"
@@ -48,7 +48,7 @@ package enum HTTPMethod: Hashable, Sendable {
   }
 
   /// Written out: what the compiler would make is called through a table from other modules.
-  package static func == (left: HTTPMethod, right: HTTPMethod) -> Bool {
+  public static func == (left: HTTPMethod, right: HTTPMethod) -> Bool {
     switch (left, right) {
     case (.get, .get), (.head, .head), (.post, .post), (.put, .put), (.patch, .patch), (.delete, .delete),
       (.options, .options), (.trace, .trace), (.connect, .connect):
@@ -59,7 +59,7 @@ package enum HTTPMethod: Hashable, Sendable {
   }
 
   /// Safe methods change nothing at the server (RFC 9110 section 9.2.1).
-  package var isSafe: Bool {
+  public var isSafe: Bool {
     switch self {
     case .get, .head, .options, .trace: true
     default: false
@@ -67,5 +67,5 @@ package enum HTTPMethod: Hashable, Sendable {
   }
 
   /// Idempotent methods may be sent twice (RFC 9110 section 9.2.2).
-  package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+  public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }

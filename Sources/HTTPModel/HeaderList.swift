@@ -1,13 +1,13 @@
 import Bytes
 
 /// Elements of a field value that is a list (RFC 9110 section 5.6.1).
-package enum HeaderList {
+public enum HeaderList {
   /// Calls the body with each element without the blanks around it, empty ones too.
   ///
   /// - Parameter quoted: whether elements may have quoted strings, in which a comma separates nothing. Lists of tokens
   ///   have none: a quote is a byte like any other there, so that no element hides behind one.
   @inlinable
-  package static func forEach<E: Error>(
+  public static func forEach<E: Error>(
     _ value: Span<UInt8>, quoted: Bool = false, _ body: (Span<UInt8>) throws(E) -> Void
   ) throws(E) {
     var start = 0
@@ -24,14 +24,14 @@ package enum HeaderList {
   }
 
   /// Whether a list has a word, without regard to case.
-  package static func has(_ word: StaticString, in value: Span<UInt8>) -> Bool {
+  public static func has(_ word: StaticString, in value: Span<UInt8>) -> Bool {
     var found = false
     forEach(value) { if ASCII.equalIgnoringCase($0, word) { found = true } }
     return found
   }
 
   /// Where an element ends: at the next separator outside quoted strings, or at the end of the value.
-  package static func end(of value: Span<UInt8>, from start: Int, separator: UInt8) -> Int {
+  public static func end(of value: Span<UInt8>, from start: Int, separator: UInt8) -> Int {
     var index = start
     var isQuoted = false
     while index < value.count {
@@ -47,7 +47,7 @@ package enum HeaderList {
   /// Without the blanks around it.
   @inlinable
   @_lifetime(copy text)
-  package static func trimmed(_ text: Span<UInt8>) -> Span<UInt8> {
+  public static func trimmed(_ text: Span<UInt8>) -> Span<UInt8> {
     var start = 0
     var end = text.count
     while start < end, text[start] == 0x20 || text[start] == 0x09 { start &+= 1 }

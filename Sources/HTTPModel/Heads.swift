@@ -1,21 +1,21 @@
-package import Bytes
+public import Bytes
 
 /// The head of a request: method, target, fields. Reused from request to request.
 ///
 /// What others see is computed from variables of this module, which counts itself who reads and who changes them: see
 /// the package's manifest.
-package final class RequestHead {
-  package var method: HTTPMethod {
+public final class RequestHead {
+  public var method: HTTPMethod {
     get { requestMethod }
     set { requestMethod = newValue }
   }
-  package var version: HTTPVersion {
+  public var version: HTTPVersion {
     get { requestVersion }
     set { requestVersion = newValue }
   }
   /// The request target as it was sent, in origin form: `/path?query`, or `*`. An absolute form's scheme and
   /// authority are taken off by the parser; the authority is then the ``authority``.
-  package var target: ByteBuffer {
+  public var target: ByteBuffer {
     _read {
       targetLoans.lend()
       defer { targetLoans.giveBack() }
@@ -28,13 +28,13 @@ package final class RequestHead {
     }
   }
   /// Offset of the `?` in ``target``, or its length.
-  package var pathEnd: Int {
+  public var pathEnd: Int {
     get { targetPathEnd }
     set { targetPathEnd = newValue }
   }
   /// The authority that the request is for: that of an absolute form or `:authority`, else the Host field. Lower
   /// case, port included if given; empty for an HTTP/1.0 request without Host.
-  package var authority: ByteBuffer {
+  public var authority: ByteBuffer {
     _read {
       authorityLoans.lend()
       defer { authorityLoans.giveBack() }
@@ -46,7 +46,7 @@ package final class RequestHead {
       yield &authorityBytes
     }
   }
-  package let fields = FieldBlock()
+  public let fields = FieldBlock()
 
   private var requestMethod: HTTPMethod = .get
   private var requestVersion: HTTPVersion = .http11
@@ -56,9 +56,9 @@ package final class RequestHead {
   private var targetLoans = Loans()
   private var authorityLoans = Loans()
 
-  package init() {}
+  public init() {}
 
-  package func removeAll() {
+  public func removeAll() {
     method = .get
     version = .http11
     target.removeAll()
@@ -68,41 +68,50 @@ package final class RequestHead {
   }
 
   /// Calls the body with the path, not decoded.
-  package func withPath<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+  public func withPath<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     try target.withSpan(0..<pathEnd, body)
   }
 
   /// Calls the body with the query without its `?`, not decoded; empty when there is none.
-  package func withQuery<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+  public func withQuery<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     try target.withSpan(min(pathEnd + 1, target.count)..<target.count, body)
   }
 
-  package var targetText: String { target.withSpan { String(repairing: $0) } }
+  public var targetText: String { target.withSpan { String(repairing: $0) } }
 }
 
 /// The head of a response. Reused.
-package final class ResponseHead {
-  package var status: Int {
+public final class ResponseHead {
+  public var status: Int {
     get { statusCode }
     set { statusCode = newValue }
   }
-  package var version: HTTPVersion {
+  public var version: HTTPVersion {
     get { responseVersion }
     set { responseVersion = newValue }
   }
-  package let fields = FieldBlock()
+  public let fields = FieldBlock()
 
   private var statusCode = 0
   private var responseVersion: HTTPVersion = .http11
 
-  package init() {}
+  public init() {}
 
-  package func removeAll() {
+  public func removeAll() {
     status = 0
     version = .http11
     fields.removeAll()
   }
 
+  /// A head of its own with the same content, for who needs it for longer than its connection does.
+  public func copy() -> ResponseHead {
+    let copy = ResponseHead()
+    copy.status = status
+    copy.version = version
+    copy.fields.append(contentsOf: fields)
+    return copy
+  }
+
   /// An interim response (RFC 9110 section 15.2): another head follows.
-  package var isInformational: Bool { status >= 100 && status < 200 }
+  public var isInformational: Bool { status >= 100 && status < 200 }
 }

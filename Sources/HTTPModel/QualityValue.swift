@@ -1,11 +1,11 @@
 import Bytes
 
 /// How much a client wants one of several things (RFC 9110 section 12.4.2), in thousandths.
-package enum QualityValue {
+public enum QualityValue {
   /// The weight among parameters that begin with their semicolons: 1000 without one, nil for a malformed one.
   ///
   /// A semicolon in a quoted string ends no parameter.
-  package static func weight(_ parameters: Span<UInt8>) -> Int16? {
+  public static func weight(_ parameters: Span<UInt8>) -> Int16? {
     var weight: Int16? = 1000
     var start = 0
     while start < parameters.count {

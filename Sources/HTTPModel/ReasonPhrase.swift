@@ -1,7 +1,7 @@
 /// The words behind the status in a status line; they mean nothing to a machine.
-package enum ReasonPhrase {
+public enum ReasonPhrase {
   /// The registered phrase, or none for a status that has none.
-  package static func of(_ status: Int) -> StaticString {
+  public static func of(_ status: Int) -> StaticString {
     switch status {
     case 100: "Continue"
     case 101: "Switching Protocols"

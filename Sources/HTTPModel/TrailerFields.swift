@@ -1,10 +1,10 @@
 import Bytes
 
 /// Which fields may stand in a trailer section (RFC 9110 section 6.5.1).
-package enum TrailerFields {
+public enum TrailerFields {
   /// Marks as removed what says how the message is framed, routed, authenticated, read or cached: who looks at the head
   /// alone must not be contradicted by it.
-  package static func removeForbidden(from trailers: FieldBlock) {
+  public static func removeForbidden(from trailers: FieldBlock) {
     for index in trailers.indices {
       let name = trailers.entry(at: index).name
       if isForbidden(name) || (name == .other && trailers.withName(at: index, isForbidden)) {

@@ -1,7 +1,7 @@
 /// A number that only grows: one child of a family, with its label values.
 ///
 /// Get it once and hold it; adding neither locks nor allocates.
-package final class Counter: Sendable {
+public final class Counter: Sendable {
   private let sum: ShardedSum
 
   init(shards: Int) {
@@ -9,10 +9,10 @@ package final class Counter: Sendable {
   }
 
   /// - Parameter shard: the loop's number, as many as the registry was made for.
-  package func add(_ amount: UInt64 = 1, shard: Int) {
+  public func add(_ amount: UInt64 = 1, shard: Int) {
     sum.add(amount, shard: shard)
   }
 
   /// The total of all shards.
-  package var value: UInt64 { sum.total }
+  public var value: UInt64 { sum.total }
 }

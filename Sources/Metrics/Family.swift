@@ -1,8 +1,8 @@
 import Synchronization
 
 /// All children of one metric: the same name and label names, each with its own label values.
-package final class Family<Child: AnyObject & Sendable>: Sendable {
-  package let name: String
+public final class Family<Child: AnyObject & Sendable>: Sendable {
+  public let name: String
   let help: String
   let labels: [String]
   private let maximumChildren: Int
@@ -25,7 +25,7 @@ package final class Family<Child: AnyObject & Sendable>: Sendable {
   ///
   /// Behind the family's cap all new values become one child whose labels are all `other`. Locks: get it once and
   /// hold it. Missing values are empty, surplus ones are dropped.
-  package func child(_ labelValues: [String]) -> Child {
+  public func child(_ labelValues: [String]) -> Child {
     var key = Array(labelValues.prefix(labels.count))
     while key.count < labels.count { key.append("") }
     return children.withLock { children in
@@ -41,13 +41,13 @@ package final class Family<Child: AnyObject & Sendable>: Sendable {
   }
 
   /// All children in the order of their label values.
-  package var sorted: [(labelValues: [String], child: Child)] {
+  public var sorted: [(labelValues: [String], child: Child)] {
     children.withLock { Array($0) }
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }
       .map { (labelValues: $0.key, child: $0.value) }
   }
 }
 
-package typealias CounterFamily = Family<Counter>
-package typealias GaugeFamily = Family<Gauge>
-package typealias HistogramFamily = Family<Histogram>
+public typealias CounterFamily = Family<Counter>
+public typealias GaugeFamily = Family<Gauge>
+public typealias HistogramFamily = Family<Histogram>

@@ -3,7 +3,7 @@ import Synchronization
 /// A number that goes up and down.
 ///
 /// What was ``set(_:)`` and what was ``add(_:shard:)``-ed make the value together; one gauge is used one way.
-package final class Gauge: Sendable {
+public final class Gauge: Sendable {
   private let deltas: ShardedSum
   /// The bits of the Double that was set last.
   private let base = Atomic<UInt64>(0)
@@ -13,15 +13,15 @@ package final class Gauge: Sendable {
   }
 
   /// Counts up, or down with a negative amount. Up and down may come from different shards.
-  package func add(_ amount: Int = 1, shard: Int) {
+  public func add(_ amount: Int = 1, shard: Int) {
     deltas.add(UInt64(bitPattern: Int64(amount)), shard: shard)
   }
 
-  package func set(_ value: Double) {
+  public func set(_ value: Double) {
     base.store(value.bitPattern, ordering: .relaxed)
   }
 
-  package var value: Double {
+  public var value: Double {
     Double(bitPattern: base.load(ordering: .relaxed)) + Double(Int64(bitPattern: deltas.total))
   }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
 /// Durations by bucket, with their sum.
-package final class Histogram: Sendable {
+public final class Histogram: Sendable {
   /// Buckets that a histogram can have, the one without a bound included.
-  package static let maximumBuckets = 24
+  public static let maximumBuckets = 24
 
   /// The counts and the sum of one shard; far greater than a cache line, with room at both ends.
   private final class Shard: Sendable {
@@ -23,12 +23,12 @@ package final class Histogram: Sendable {
   }
 
   /// Counts one duration; negative ones and NaN count as 0.
-  package func observe(seconds: Double, shard: Int) {
+  public func observe(seconds: Double, shard: Int) {
     observe(nanoseconds: Self.nanoseconds(seconds), shard: shard)
   }
 
   /// Counts one duration: neither locks nor allocates.
-  package func observe(nanoseconds: UInt64, shard: Int) {
+  public func observe(nanoseconds: UInt64, shard: Int) {
     let cells = shards[shards.indices.contains(shard) ? shard : 0]
     var bucket = 0
     while bucket < bounds.count, nanoseconds > bounds[bucket] { bucket &+= 1 }
@@ -37,7 +37,7 @@ package final class Histogram: Sendable {
   }
 
   /// What was observed in each bucket (not cumulative), the one without a bound last, and the sum in nanoseconds.
-  package var observed: (counts: [UInt64], nanoseconds: UInt64) {
+  public var observed: (counts: [UInt64], nanoseconds: UInt64) {
     var counts = [UInt64](repeating: 0, count: bounds.count + 1)
     var nanoseconds: UInt64 = 0
     for shard in shards {

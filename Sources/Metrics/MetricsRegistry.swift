@@ -3,11 +3,11 @@ import Synchronization
 /// All metrics of the process, in one place to be read from.
 ///
 /// Families are made at start and live as long as the registry: a reload adopts them with their numbers.
-package final class MetricsRegistry: Sendable {
+public final class MetricsRegistry: Sendable {
   /// Label sets that a family takes before `other`, unless it is told.
-  package static let defaultMaximumChildren = 2_000
+  public static let defaultMaximumChildren = 2_000
   /// Buckets in seconds from 1 ms to 30 s.
-  package static let defaultBuckets = [
+  public static let defaultBuckets = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
   ]
 
@@ -22,7 +22,7 @@ package final class MetricsRegistry: Sendable {
   private let scrapers = Mutex<[@Sendable () -> Void]>([])
 
   /// - Parameter shards: loops that count; each has its own cells.
-  package init(shards: Int) {
+  public init(shards: Int) {
     self.shards = max(1, shards)
   }
 
@@ -32,7 +32,7 @@ package final class MetricsRegistry: Sendable {
   ///   - help: one sentence for whoever reads the exposition.
   ///   - labels: label names; a family's children differ in their values.
   ///   - maximumChildren: label sets before all new ones become `other`.
-  package func counter(
+  public func counter(
     _ name: String, help: String, labels: [String] = [], maximumChildren: Int = defaultMaximumChildren
   ) -> CounterFamily {
     families.withLock { families in
@@ -47,7 +47,7 @@ package final class MetricsRegistry: Sendable {
   }
 
   /// The gauge family of a name, made when it is new.
-  package func gauge(
+  public func gauge(
     _ name: String, help: String, labels: [String] = [], maximumChildren: Int = defaultMaximumChildren
   ) -> GaugeFamily {
     families.withLock { families in
@@ -65,7 +65,7 @@ package final class MetricsRegistry: Sendable {
   ///
   /// - Parameter buckets: upper bounds in seconds, in any order; one without a bound is added. At most
   ///   ``Histogram/maximumBuckets`` with that one.
-  package func histogram(
+  public func histogram(
     _ name: String, help: String, labels: [String] = [], buckets: [Double] = defaultBuckets,
     maximumChildren: Int = defaultMaximumChildren
   ) -> HistogramFamily {
@@ -84,13 +84,13 @@ package final class MetricsRegistry: Sendable {
   }
 
   /// Has a closure called at the beginning of each exposition, to set gauges that are only known when asked for.
-  package func onScrape(_ body: @escaping @Sendable () -> Void) {
+  public func onScrape(_ body: @escaping @Sendable () -> Void) {
     scrapers.withLock { $0.append(body) }
   }
 
   /// All metrics in Prometheus' text format 0.0.4 (`text/plain; version=0.0.4; charset=utf-8`), families by name,
   /// children by label values.
-  package func expose() -> [UInt8] {
+  public func expose() -> [UInt8] {
     for scraper in scrapers.withLock({ $0 }) { scraper() }
     var exposition = Exposition()
     for (_, family) in families.withLock({ Array($0) }).sorted(by: { $0.key < $1.key }) {

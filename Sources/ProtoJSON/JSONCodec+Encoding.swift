@@ -80,7 +80,7 @@ extension MessageEncoder {
           plan.kind, Int(plan.sub), WireReader(reader.bytes, range), omit: allOmitted, level: 0, into: &output)
       } else {
         try unsafe withUnsafePointer(to: &bare) { record throws(Fault) in
-          try unsafe member(FieldPlan(record), tag, &reader, omit: 0, level: 0, into: &output)
+          try unsafe member(FieldPlan(record), tag.type, &reader, omit: 0, level: 0, into: &output)
         }
       }
     }

@@ -1,5 +1,5 @@
 /// The sixteen error codes that Connect and gRPC share; the raw value is gRPC's number.
-package enum Code: UInt8, Sendable, CaseIterable {
+public enum Code: UInt8, Sendable, CaseIterable {
   case canceled = 1
   case unknown = 2
   case invalidArgument = 3
@@ -18,7 +18,7 @@ package enum Code: UInt8, Sendable, CaseIterable {
   case unauthenticated = 16
 
   /// Connect's spelling: lower case with underscores.
-  package var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .canceled: "canceled"
     case .unknown: "unknown"
@@ -40,13 +40,13 @@ package enum Code: UInt8, Sendable, CaseIterable {
   }
 
   /// The code that Connect spells so; nil for anything else.
-  package init?(name: String) {
+  public init?(name: String) {
     guard let code = Code.allCases.first(where: { "\($0.name)" == name }) else { return nil }
     self = code
   }
 
   /// The HTTP status of a unary error (Connect protocol, Error Codes).
-  package var httpStatus: Int {
+  public var httpStatus: Int {
     switch self {
     case .canceled: 499
     case .unknown, .internal, .dataLoss: 500
@@ -65,7 +65,7 @@ package enum Code: UInt8, Sendable, CaseIterable {
   /// What an RPC client must assume of a status that came without a usable code (Connect protocol, HTTP to Error Code).
   ///
   /// Never for a REST backend, whose statuses have a meaning of their own.
-  package init(inferredFromStatus status: Int) {
+  public init(inferredFromStatus status: Int) {
     switch status {
     case 400: self = .internal
     case 401: self = .unauthenticated

@@ -2,33 +2,33 @@
 ///
 /// Backends read their protocol's errors into it, faces write it in the caller's protocol, and every local refusal
 /// (limits, no upstream, bad JSON) is one.
-package struct RPCError: Error, Sendable {
-  package var code: Code
-  package var message: String
-  package var details: [ErrorDetail]
+public struct RPCError: Error, Sendable {
+  public var code: Code
+  public var message: String
+  public var details: [ErrorDetail]
   /// The status to answer over HTTP where it says more than the code does: 405, 413, 414, 415, 431. Nil: the code's.
-  package var httpStatus: Int?
+  public var httpStatus: Int?
   /// Further response headers (`allow`, `accept-post`, `retry-after`), names in lower case.
-  package var headers: [(name: String, value: String)]
+  public var headers: [(name: String, value: String)]
   /// For the log only: an excerpt of what an upstream sent, an inner cause.
-  package var logDetail: String
+  public var logDetail: String
   /// What of a message does not fit its schema: of the client's request, or of an upstream's answer. Nil for all else,
   /// and for errors that upstreams sent.
-  package var misfit: Misfit?
+  public var misfit: Misfit?
 
   /// A value that the schema does not allow.
-  package struct Misfit: Sendable, Equatable {
+  public struct Misfit: Sendable, Equatable {
     /// As it was spelt (`parcel.items[3].weightG`); empty for the whole.
-    package var path: String
-    package var reason: String
+    public var path: String
+    public var reason: String
 
-    package init(path: String, reason: String) {
+    public init(path: String, reason: String) {
       self.path = path
       self.reason = reason
     }
   }
 
-  package init(
+  public init(
     _ code: Code, _ message: String, details: [ErrorDetail] = [], httpStatus: Int? = nil,
     headers: [(name: String, value: String)] = [], logDetail: String = "", misfit: Misfit? = nil
   ) {
@@ -44,7 +44,7 @@ package struct RPCError: Error, Sendable {
   /// A client's fault in one field, with a `google.rpc.BadRequest` detail that names it.
   ///
   /// - Parameter field: the field's path as the client spelt it (`parcel.items[3].weightG`); empty for the whole body.
-  package static func badRequest(field: String, _ description: String) -> RPCError {
+  public static func badRequest(field: String, _ description: String) -> RPCError {
     let message = field.isEmpty ? description : "\(field): \(description)"
     return RPCError(
       .invalidArgument, message,
@@ -54,18 +54,18 @@ package struct RPCError: Error, Sendable {
 }
 
 /// One detail of an error: a message by its type's full name and its wire bytes.
-package struct ErrorDetail: Sendable, Equatable {
+public struct ErrorDetail: Sendable, Equatable {
   /// The full name without `type.googleapis.com/`.
-  package var typeName: String
-  package var value: [UInt8]
+  public var typeName: String
+  public var value: [UInt8]
 
-  package init(typeName: String, value: [UInt8]) {
+  public init(typeName: String, value: [UInt8]) {
     self.typeName = typeName
     self.value = value
   }
 
   /// `google.rpc.BadRequest`: repeated field_violations = 1 of {field = 1, description = 2}.
-  package static func badRequest(_ violations: [(field: String, description: String)]) -> ErrorDetail {
+  public static func badRequest(_ violations: [(field: String, description: String)]) -> ErrorDetail {
     var value: [UInt8] = []
     for violation in violations {
       var inner: [UInt8] = []
@@ -81,7 +81,7 @@ package struct ErrorDetail: Sendable, Equatable {
   /// `google.rpc.RetryInfo`: retry_delay = 1 of {seconds = 1, nanos = 2}.
   ///
   /// - Parameter nanoseconds: less than a second's.
-  package static func retryInfo(seconds: UInt64, nanoseconds: UInt64) -> ErrorDetail {
+  public static func retryInfo(seconds: UInt64, nanoseconds: UInt64) -> ErrorDetail {
     var delay: [UInt8] = []
     if seconds > 0 {
       delay.append(0x08)
@@ -94,6 +94,16 @@ package struct ErrorDetail: Sendable, Equatable {
     var value: [UInt8] = [0x0A]
     appendVarint(delay.count, to: &value)
     return ErrorDetail(typeName: "google.rpc.RetryInfo", value: value + delay)
+  }
+
+  /// `google.rpc.Help`: repeated links = 1 of {description = 1, url = 2}.
+  public static func help(description: String, url: String) -> ErrorDetail {
+    var link: [UInt8] = []
+    appendString(1, description, to: &link)
+    appendString(2, url, to: &link)
+    var value: [UInt8] = [0x0A]
+    appendVarint(link.count, to: &value)
+    return ErrorDetail(typeName: "google.rpc.Help", value: value + link)
   }
 
   private static func appendString(_ number: UInt8, _ text: String, to bytes: inout [UInt8]) {

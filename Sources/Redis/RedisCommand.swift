@@ -13,16 +13,19 @@ package struct RedisCommand: Sendable, Equatable {
     for argument in arguments { append(argument) }
   }
 
+  /// Adds an argument, as UTF-8.
   package mutating func append(_ argument: String) {
     bytes += argument.utf8
     ends.append(bytes.count)
   }
 
+  /// Adds an argument of any bytes.
   package mutating func append(_ argument: [UInt8]) {
     bytes += argument
     ends.append(bytes.count)
   }
 
+  /// Adds a number, in decimal digits.
   package mutating func append(_ number: some BinaryInteger) { append("\(number)") }
 
   /// Appends the command as it is sent (an array of bulk strings).

@@ -20,6 +20,7 @@ package final class RedisSession {
     }
   }
 
+  /// What the bytes of the server mean.
   package enum Event: Sendable, Equatable {
     /// Commands may be sent from now on.
     case ready
@@ -87,6 +88,9 @@ package final class RedisSession {
   /// Asks whether the server is still there, on a connection that only listens.
   package func ping() { if isReady { _ = RedisCommand("PING").write(into: &output) } }
 
+  /// Takes what the server sent, in whatever pieces; ``next()`` says what it means.
+  ///
+  /// - Throws: when a reply is larger than what is allowed.
   package func receive(_ bytes: Span<UInt8>) throws(RedisFault) { try reader.feed(bytes) }
 
   /// The next thing that happened; nil: more bytes are needed.

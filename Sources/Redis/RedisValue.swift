@@ -30,6 +30,7 @@ package enum RedisValue: Sendable, Equatable {
 
 /// Why a connection to a Redis server cannot go on.
 package struct RedisFault: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What is wrong.
   package enum Kind: String, Sendable {
     /// What came is no Redis reply, or one that was not asked for.
     case `protocol`

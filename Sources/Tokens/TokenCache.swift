@@ -35,6 +35,11 @@ package struct TokenCache<Value> {
     return entry.value
   }
 
+  /// Remembers what a good token says; when there is no room, those that were not asked for are forgotten.
+  ///
+  /// - Parameters:
+  ///   - validUntil: seconds since 1970.
+  ///   - generation: of the keys that it was checked with; a value of another one is not given out.
   package mutating func insert(_ value: Value, for token: TokenDigest, validUntil: Double, generation: Int) {
     insert(Entry(value: value, validUntil: validUntil, generation: generation), token)
   }

@@ -1,6 +1,7 @@
 /// Why a token or a key set is not accepted: for logs, never for the caller. It names fields and algorithms and quotes
 /// neither tokens nor claims.
 package struct TokenFault: Error, Sendable, Equatable {
+  /// The raw values are labels of a metric, and reasons in the access log.
   package enum Kind: String, Sendable {
     /// It is no signed token in compact form, or no key set.
     case malformed

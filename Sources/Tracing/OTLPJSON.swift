@@ -3,6 +3,7 @@ import RPC
 
 /// An ExportTraceServiceRequest as JSON (OTLP/HTTP, JSON Protobuf Encoding): ids in hexadecimal, numbers of 64 bits as text.
 package enum OTLPJSON {
+  /// Appends the request that hands over these spans, which all belong to this resource.
   package static func write(_ spans: [SpanRecord], of resource: TraceResource, into output: inout ByteBuffer) {
     output.append("{\"resourceSpans\":[{\"resource\":{\"attributes\":")
     write(resource.attributes, into: &output)

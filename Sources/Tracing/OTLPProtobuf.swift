@@ -2,6 +2,7 @@ package import Bytes
 
 /// An ExportTraceServiceRequest as protobuf (opentelemetry/proto/collector/trace/v1/trace_service.proto).
 package enum OTLPProtobuf {
+  /// Appends the request that hands over these spans, which all belong to this resource.
   package static func write(_ spans: [SpanRecord], of resource: TraceResource, into output: inout ByteBuffer) {
     output.message(1) { group in
       group.message(1) { body in

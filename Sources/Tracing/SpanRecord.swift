@@ -52,6 +52,7 @@ package struct SpanRecord: Sendable {
     self.end = end
   }
 
+  /// Adds a text, unless there is none or it is empty.
   package mutating func add(_ key: String, _ text: String?) {
     if let text, !text.isEmpty { attributes.append(Attribute(key, .text(text))) }
   }

@@ -13,6 +13,7 @@ package struct TraceSampler: Sendable {
     self.followsParents = followsParents
   }
 
+  /// Whether a trace is recorded: as the caller decided, if it did and is followed; else by the trace's id.
   package func samples(_ context: TraceContext, hasParent: Bool) -> Bool {
     if hasParent, followsParents { return context.isSampled }
     return context.traceLow & (1 << 63 - 1) < threshold

@@ -43,4 +43,26 @@ struct UTF8ValidationTests {
       #expect(UTF8Validation.firstInvalid((good + [0xE2, 0x82, 0xAC] + good + [0x80]).span) == length * 2 + 3)
     }
   }
+
+  @Test("agrees on characters of all lengths at all places of a word, whole and cut")
+  func mixtures() {
+    let parts: [[UInt8]] = [
+      [0x61], [0xC3, 0xA4], [0xE2, 0x98, 0x85], [0xF0, 0x9F, 0x9A, 0x82], [0xE2, 0x98], [0xF0, 0x9F, 0x9A], [0x85], [0],
+    ]
+    var wrong: [[UInt8]] = []
+    for length in 0..<18 {
+      let front = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+      for first in parts {
+        for second in parts {
+          for third in parts {
+            for end in [0, 1, 9] {
+              let bytes = front + first + second + third + [UInt8](repeating: UInt8(ascii: "z"), count: end)
+              if UTF8Validation.isValid(bytes.span) != Self.isValid(bytes) { wrong.append(bytes) }
+            }
+          }
+        }
+      }
+    }
+    #expect(wrong == [])
+  }
 }

@@ -14,7 +14,7 @@ from support.gateway import BINARY, Gateway
 from support.rest_service import RESTService
 from support.schema import SERVICE, Schema
 
-pytest_plugins = ["support.tls_fixtures", "support.page_fixtures", "support.fallback"]
+pytest_plugins = ["support.tls_fixtures", "support.page_fixtures", "support.fallback", "support.redis_server"]
 
 
 def pytest_sessionstart(session):
@@ -263,6 +263,21 @@ def echo(echo_gateways, used):
 
     yield pair
     assert all(gateway.process.poll() is None for gateway in used), "a gateway died"
+
+
+@pytest.fixture
+def call(echo_schema):
+    """`call(dialect, gateway, method)`: what one line of a client of its own gets."""
+    clients = []
+
+    def make(dialect, gateway, method="Say"):
+        clients.append(CLIENTS[dialect](echo_schema, gateway.address))
+        line = echo_schema.pb.Line(text="hi")
+        return clients[-1].call(method, iter([line]) if method == "Tell" else line, timeout=20)
+
+    yield make
+    for client in clients:
+        client.close()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import signal
+import threading
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -33,7 +35,7 @@ def ask(gateway):
         wire.request("GET", "/v1/books/secret-id?titleSize=secret-value")
 
 
-def test_json(start, configuration, rest, rpc):
+def test_json(start, configuration, rest, rpc, connect_service, rest_service):
     gateway = start(configuration(fallback="legacy", methods={"GetBook": {"stage": "rpc"}}))
     ask(gateway)
     text = gateway.access_log(5)
@@ -51,6 +53,29 @@ def test_json(start, configuration, rest, rpc):
     assert by_post["received"] == len(b'{"id": "secret-id"}')
     assert (unmatched["path"], unmatched["upstream"], unmatched["status"]) == ("/unmatched", "legacy", 404)
     assert (refused["status"], refused["code"], refused["side"]) == (400, "invalid_argument", "rpc")
+    # Which of an upstream's servers it was.
+    assert [line.get("endpoint") for line in (first, by_post, unmatched, refused)] == [
+        urlsplit(connect_service.url).netloc, urlsplit(connect_service.url).netloc, urlsplit(rest_service.url).netloc, None]
+
+
+def test_the_version_of_an_app_that_fails(start, configuration, rest):
+    """Errors of one version are found by the line, for no metric has a label that clients choose."""
+    gateway = start(configuration(callers={"version_header": "X-App-Version"}))
+    rest.answers(Reply(500, body=b"x"))
+    gateway.fetch("GET", "/v1/books/b1", [("Host", "h"), ("X-App-Version", "5.1.0")])
+    gateway.fetch("GET", "/v1/books/b1")
+    lines = [json.loads(line) for line in gateway.access_log(2)]
+    assert [line.get("app_version") for line in lines] == ["5.1.0", None]
+
+
+def test_what_a_late_call_waited_for(start, configuration, rest, rest_service):
+    release = threading.Event()
+    rest.answers(lambda request: release.wait(20) and Reply(200))
+    gateway = start(configuration(service={"timeout": "300ms"}))
+    assert gateway.fetch("GET", "/v1/books/b1").status == 504
+    release.set()
+    (line,) = map(json.loads, gateway.access_log(1))
+    assert line["detail"] == f"legacy ({urlsplit(rest_service.url).netloc}): it had not answered"
 
 
 def test_text(start, configuration, rest, rpc):

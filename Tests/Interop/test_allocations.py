@@ -80,7 +80,7 @@ def test_a_message_allocates_nothing(counted, listener, client, backend, kinds, 
     lane = Lane(listener, gateway.address, kinds, f"/echo.v1.Echo/{method}", fields, [("content-type", TYPES[backend])])
 
     def least(data, writes):
-        """Of some runs: a table that grows in one of them does not in all."""
+        """Of some runs, as below: a table that grows in one of them does not in all."""
         return min(differences(data, writes)[0] for _ in range(3))
 
     def differences(data, writes):
@@ -99,10 +99,10 @@ def test_a_message_allocates_nothing(counted, listener, client, backend, kinds, 
         # Many in one read.
         assert least(message(100) * 32, 50) < 0.5
         # Larger than a frame: in several reads, with a window that opens again and again.
-        allocations, copied = differences(message(64 << 10), 50)
-        # A socket that does not take it at once may have a buffer grow; each frame is one piece of memory otherwise.
-        assert allocations < 2
-        # Once to where it waits, and over HTTP/2 once more into the connection's frames.
-        assert copied < 2.9
+        # Once to where it waits for the socket; a window that is closed, or a socket that is full, makes it twice.
+        for at_once, most in ((1, 1.5), (8, 1.9)):
+            found = [differences(message(64 << 10) * at_once, 40 // at_once) for _ in range(3)]
+            assert min(allocations for allocations, _ in found) < 0.5
+            assert min(copied for _, copied in found) < most
     finally:
         lane.close()

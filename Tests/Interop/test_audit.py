@@ -1,4 +1,4 @@
-"""The audit log: a line for each change of a stage, by whom or what; opened anew after a rotation."""
+"""The audit log: a line for each change of a stage and each reload, by whom or what; opened anew after a rotation."""
 
 import json
 import signal
@@ -19,11 +19,12 @@ def gateway(start, configuration):
         audit={"path": "audit.log"}, admin={"address": "127.0.0.1:0", "token": TOKEN}))
 
 
-def lines(gateway, count, name="audit.log"):
+def lines(gateway, count, name="audit.log", event="stage_change"):
     file = gateway.folder / name
 
     def found():
         entries = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        entries = [entry for entry in entries if entry["event"] == event]
         return entries if len(entries) >= count else None
 
     return wait_until(found, what=f"{count} lines in {name}")
@@ -176,3 +177,58 @@ def test_a_path_that_cannot_be_opened_is_told_at_the_start(configuration, tmp_pa
     file.write_text(json.dumps(configuration(audit={"path": "nowhere/audit.log"}), indent=2))
     result = run("serve", "--config", file)
     assert result.returncode == 1 and "audit" in result.stderr and "nowhere/audit.log" in result.stderr
+
+
+RELOAD = ["time", "replica", "event", "outcome", "kind", "actor", "agent", "token", "error", "errors"]
+
+
+def test_a_reload_is_an_event_whoever_asks_and_however_it_ends(gateway, configuration):
+    """In the audit log, in the log, and at the admin endpoint; behind the changes of stages that it made."""
+    top = {"audit": {"path": "audit.log"}, "admin": {"address": "127.0.0.1:0", "token": TOKEN}}
+    fields = [("Authorization", f"Bearer {TOKEN}"), ("User-Agent", "ops-script/7")]
+
+    def reloads(count):
+        return lines(gateway, count, event="reload")
+
+    gateway.write(configuration("rpc", **top))
+    assert gateway.admin("POST", "/reload", {}, fields).status == 200
+    # The watcher may have been there first, and does it too.
+    wait_until(lambda: any(line["kind"] == "admin" for line in reloads(1)), what="the event")
+    done = next(line for line in reloads(1) if line["kind"] == "admin")
+    assert list(done) == RELOAD and done["replica"] and done["time"].endswith("Z")
+    assert (done["outcome"], done["actor"], done["agent"], done["token"]) == ("ok", "127.0.0.1", "ops-script/7", True)
+    assert (done["error"], done["errors"]) == ("", 0)
+    whole = [json.loads(line)["event"] for line in (gateway.folder / "audit.log").read_text().splitlines()]
+    assert whole.index("reload") > whole.index("stage_change")
+
+    gateway.write({**configuration("rpc", **top), "nonsense": 1})
+    assert gateway.admin("POST", "/reload", {}, fields).status == 422
+    failed = next(line for line in reversed(reloads(2)) if line["kind"] == "admin")
+    assert (failed["outcome"], failed["errors"] >= 1) == ("failed", True) and "nonsense" in failed["error"]
+
+    refused = gateway.admin("POST", "/reload", {}, [("User-Agent", "stranger")])
+    assert refused.status == 401
+    told = wait_until(lambda: next((line for line in reloads(3) if line["outcome"] == "refused"), None), what="the refusal")
+    assert (told["agent"], told["token"], told["actor"]) == ("stranger", False, "127.0.0.1")
+    assert "token is missing" in told["error"]
+    # Anybody can send these, so not each is told.
+    for _ in range(50):
+        gateway.admin("POST", "/reload", {}, [("User-Agent", "stranger")])
+    assert sum(line["outcome"] == "refused" for line in reloads(3)) < 50
+
+    gateway.write(configuration("rest", **top))
+    gateway.signal(signal.SIGHUP)
+    wait_until(lambda: any(line["kind"] == "signal" for line in reloads(3)), what="the reload by a signal")
+    by_signal = next(line for line in reloads(3) if line["kind"] == "signal")
+    assert (by_signal["outcome"], by_signal["actor"], by_signal["agent"], by_signal["token"]) == ("ok", "", None, None)
+
+    served = gateway.admin("GET", "/audit").json()["reloads"]
+    assert [line for line in reversed(served)][:len(served)] == reloads(len(served))[-len(served):]
+    assert TOKEN not in (gateway.folder / "audit.log").read_text()
+    assert "event=reload" in gateway.log() or '"event":"reload"' in gateway.log()
+
+
+def test_a_file_that_changes_is_told_as_such(gateway, configuration):
+    gateway.write(configuration("rpc", audit={"path": "audit.log"}, admin={"address": "127.0.0.1:0", "token": TOKEN}))
+    [line] = lines(gateway, 1, event="reload")
+    assert (line["kind"], line["outcome"], line["actor"]) == ("file", "ok", "")

@@ -171,6 +171,35 @@ def test_explain_says_what_is_refused(file):
     assert "404" in text
 
 
+def test_explain_shows_what_upstreams_are_told_of_the_caller(configuration, tmp_path):
+    """The forwarded fields, the name of the request and its trace, as a client on this machine would have them."""
+    path = tmp_path / "turnout.yaml"
+
+    def fields(listener, *arguments, stage="rest"):
+        setup = configuration(stage, interceptors=[{"tracing": {}}, {"request_id": {}}])
+        setup["listeners"] = [{"address": "127.0.0.1:8080", **listener}]
+        path.write_text(json.dumps(setup))
+        text = explain(path, "GET", "/v1/books/b1", *arguments)
+        assert "client    127.0.0.1, at the listener 127.0.0.1:8080" in text
+        sent = text[text.index("\nsent "):]
+        return dict(re.findall(r"^ {10}([a-z-]+): (.*)$", sent, re.M))
+
+    for stage in ("rest", "rpc"):
+        told = fields({}, stage=stage)
+        assert (told["x-forwarded-for"], told["x-forwarded-proto"], told["x-forwarded-host"], told["x-forwarded-port"]) == (
+            "127.0.0.1", "http", "localhost", "8080")
+        assert re.fullmatch(r"[A-Za-z0-9._-]{1,128}", told["x-request-id"])
+        assert re.fullmatch(r"00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]", told["traceparent"])
+    told = fields({"forwarded": "standard"}, "-H", "host: api.test")
+    assert told["forwarded"] == "for=127.0.0.1;host=api.test;proto=http" and "x-forwarded-for" not in told
+    assert not {"forwarded", "x-forwarded-for"} & fields({"forwarded": "off"}).keys()
+    # Whose word counts is seen too.
+    claim = ["-H", "x-forwarded-for: 192.0.2.9", "-H", "x-request-id: mine"]
+    told = fields({}, *claim)
+    assert (told["x-forwarded-for"], told["x-request-id"]) == ("127.0.0.1", "mine")
+    assert fields({"trusted": ["127.0.0.0/8"]}, *claim)["x-forwarded-for"] == "192.0.2.9, 127.0.0.1"
+
+
 def test_explain_keeps_secrets(configuration, tmp_path):
     path = tmp_path / "turnout.yaml"
     path.write_text(json.dumps(configuration()))

@@ -298,3 +298,22 @@ def test_a_certificate_that_is_too_weak_does_not_hold_another_file_up(start, con
     token.use("second")
     wait_until(lambda: let_in("second"), what="the second key")
     assert gateway.metric("turnout_stale_files") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_what_is_said_of_a_bad_file_keeps_secrets(start, configuration, kind, tmp_path, rest):
+    """Where it lies came from outside, so neither the start of its path nor its name is told by who reads it anew."""
+    place = "/place-that-nobody-knows"
+    kind = kind(InPlace(tmp_path / place[1:]), tmp_path, rest)
+    setup = json.loads(json.dumps(kind.setup(configuration)).replace(str(tmp_path) + place, "${env:PLACE}"))
+    gateway = start(setup, environment={"PLACE": str(tmp_path) + place})
+    assert kind.in_use(gateway) == "first"
+    kind.spoil()
+    wait_until(lambda: "what these files held before stays in use" in gateway.log()
+               or "no file was read anew" in gateway.log(), what="the fault in the log")
+    assert "turnout.yaml:" in gateway.log()
+    # Without the rest of the log: the path of the configuration itself is no secret.
+    assert place not in gateway.log()
+    assert gateway.admin("POST", "/reload").status == 422
+    assert place not in gateway.admin("POST", "/reload").body.decode() + gateway.admin("GET", "/audit").body.decode()
+    assert place not in gateway.log()

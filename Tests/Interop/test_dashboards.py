@@ -86,7 +86,7 @@ def test_each_alert_is_tested_with_series_that_there_are(tmp_path, families):
         for series in test["input_series"]:
             name, labels = re.fullmatch(r"(\w+)\{(.*)\}", series["series"]).groups()
             if name != "up":
-                assert set(re.findall(r'(\w+)="', labels)) <= families[name] | {"instance"}, series
+                assert set(re.findall(r'(\w+)="', labels)) <= families[name] | {"instance", "job"}, series
 
 
 def test_the_dashboard(families):

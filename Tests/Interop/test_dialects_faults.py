@@ -48,19 +48,6 @@ def before(start, echo_gateways):
         one.close()
 
 
-@pytest.fixture
-def call(echo_schema):
-    clients = []
-
-    def make(dialect, gateway, method="Say"):
-        clients.append(CLIENTS[dialect](echo_schema, gateway.address))
-        return clients[-1].call(method, echo_schema.pb.Line(text="hi"), timeout=20)
-
-    yield make
-    for client in clients:
-        client.close()
-
-
 UNARY_ANSWERS = {
     # The protocol, the answer, the code; for unary calls.
     "no message": ("grpc", (200, GRPC, b"", OK), "unimplemented"),

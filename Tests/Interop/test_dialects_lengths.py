@@ -8,7 +8,6 @@ import time
 import pytest
 
 from support.echo import SERVICE
-from support.echo_clients import CLIENTS
 from support.http2 import HTTP2Upstream
 
 HEAD = [("content-type", "application/grpc+proto"), ("x-head", "h")]
@@ -56,20 +55,6 @@ def before(request, start, echo_gateways):
     yield make
     for one in made:
         one.close()
-
-
-@pytest.fixture
-def call(echo_schema):
-    clients = []
-
-    def make(dialect, gateway, method):
-        clients.append(CLIENTS[dialect](echo_schema, gateway.address))
-        line = echo_schema.pb.Line(text="hi")
-        return clients[-1].call(method, iter([line]) if method == "Tell" else line, timeout=20)
-
-    yield make
-    for client in clients:
-        client.close()
 
 
 def test_an_error_of_no_message(before, call):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from support.echo import SERVICE
-from support.gateway import wait_until
+from support.gateway import settled, wait_until
 from support.http2 import HTTP2Client, HTTP2Upstream
 
 BLOCK = 64 << 10
@@ -77,10 +77,7 @@ def test_a_caller_that_does_not_read(before, caller, backend):
         client.reads = False
         stream = client.start("POST", f"/{SERVICE}/Hear", [("content-type", TYPES[caller]), ("te", "trailers")], body)
         assert client.wait_for(lambda: len(client.answers[stream].body) > 50_000)
-        seen = -1
-        while seen != len(sent):
-            seen = len(sent)
-            time.sleep(0.5)
+        seen = settled(lambda: len(sent), what="what the upstream sends")
         assert 0 < seen * len(MESSAGE) < ALLOWED
         assert gateway.resident_bytes() - memory < ALLOWED
         # Another stream of the same connection is not held up.

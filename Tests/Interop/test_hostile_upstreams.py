@@ -1,5 +1,6 @@
 """Upstreams that answer too early, too much, too often, or die at any byte: a client gets one whole answer or sees that there is none."""
 
+import contextlib
 import threading
 import time
 
@@ -173,10 +174,12 @@ def test_a_reset_behind_a_whole_answer(start, configuration, upstream, size):
         time.sleep(0.5)
 
     gateway = start(before(configuration, upstream(handle).url))
-    for _ in range(3):
-        with gateway.connect(receive_buffer=16384) as wire:
+    with contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(gateway.connect(receive_buffer=16384)) for _ in range(3)]
+        for wire in wires:
             wire.send(request_bytes("POST", "/anything", body=b"b" * 50_000))
-            time.sleep(1)
+        time.sleep(1)
+        for wire in wires:
             answer = wire.answer()
             assert (answer.status, len(answer.body)) == (403, size)
 

@@ -4,10 +4,8 @@ import json
 
 import pytest
 
-from support.gateway import wait_until
 from support.rest_service import Reply, book
 from support.schema import SERVICE
-from support.wire import request_bytes
 
 JSON = [("Content-Type", "application/json")]
 ODD = ["a\r\nX-Evil: 1", "a\nb", "a\0b", "a?x=y", "a#b", "a%0d%0aX-Evil: 1", "%00", "%252e%252e", "é\u2028", "😀", ";x=y",

@@ -1,7 +1,6 @@
 """HTTP/2 clients that are slow, leave, send too much or nothing at all: what it costs them, and nobody else."""
 
 import json
-import re
 import signal
 import threading
 
@@ -23,11 +22,6 @@ def client(gateway_on_rest):
         yield client
 
 
-def memory(gateway):
-    text = open(f"/proc/{gateway.process.pid}/status").read()
-    return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) << 10
-
-
 def test_a_slow_reader_stops_its_stream_alone(start, configuration, rest):
     """A download that nobody reads waits at the backend, and small calls on the same connection go on."""
     size = 64 << 20
@@ -43,14 +37,14 @@ def test_a_slow_reader_stops_its_stream_alone(start, configuration, rest):
     gateway = start(configuration(fallback="legacy"))
     with HTTP2Client(gateway.address, window=1 << 20) as client:
         assert client.ask("GET", "/small").status == 200
-        before = memory(gateway)
+        before = gateway.resident_bytes()
         slow = client.start("GET", "/big")
         client.reads = lambda stream: stream != slow
         client.wait_for(lambda: len(client.answers[slow].body) == 1 << 20)
         for _ in range(50):
             assert client.ask("GET", "/small").status == 200
         assert len(client.answers[slow].body) == 1 << 20
-        assert memory(gateway) - before < 16 << 20
+        assert gateway.resident_bytes() - before < 16 << 20
         client.reads = True
         client.take(slow)
         client.flush()
@@ -78,16 +72,7 @@ def test_a_slow_backend_stops_its_upload_alone(start, configuration, rest):
     gateway = start(setup)
     with HTTP2Client(gateway.address) as client:
         stream = client.start("PUT", "/upload", [("content-length", str(20 << 20))], end=False)
-        sent = 0
-        while sent < 20 << 20:
-            room = min(client.h2.local_flow_control_window(stream), 16_384, (20 << 20) - sent)
-            if room <= 0:
-                if not client.pump(1):
-                    break
-                continue
-            client.h2.send_data(stream, b"x" * room)
-            client.flush()
-            sent += room
+        sent = client.push(stream, 20 << 20)
         assert sent < 8 << 20
         assert client.ask("GET", "/v1/books/b1").status == 200
         release.set()
@@ -280,12 +265,12 @@ def test_idle_connections_cost_little(start, configuration):
     clients = [HTTP2Client(gateway.address) for _ in range(10)]
     for client in clients:
         assert client.ask("GET", "/v1/books/b1").status == 200
-    before = memory(gateway)
+    before = gateway.resident_bytes()
     more = [HTTP2Client(gateway.address) for _ in range(300)]
     for client in more:
         assert client.ask("GET", "/v1/books/b1").status == 200
     # A session with its two tables is some 10 KB; a buffer of its own would be 64 KB.
-    assert (memory(gateway) - before) / len(more) < 32 << 10
+    assert (gateway.resident_bytes() - before) / len(more) < 32 << 10
     for client in clients + more:
         client.close()
     wait_until(lambda: gateway.metric("turnout_connections", protocol="http2") == 0)

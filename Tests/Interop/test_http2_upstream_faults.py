@@ -357,17 +357,7 @@ def test_a_slow_upstream_stops_the_upload(start, configuration, upstream):
     gateway = start(before(configuration, one))
     with HTTP2Client(gateway.address) as client:
         stream = client.start("PUT", "/up", end=False)
-        sent = 0
-        while sent < 16 << 20:
-            room = min(client.h2.local_flow_control_window(stream), 16_384)
-            if room <= 0:
-                if not client.pump(1):
-                    break
-                continue
-            client.h2.send_data(stream, b"x" * room)
-            client.flush()
-            sent += room
-        assert sent < 4 << 20
+        assert client.push(stream, 16 << 20) < 4 << 20
 
 
 def test_idle_connections_are_closed(start, configuration, upstream):
@@ -391,3 +381,19 @@ def test_a_reload_changes_the_version(start, configuration, upstream):
     assert gateway.admin("POST", "/reload").status == 200
     wait_until(lambda: gateway.metric("turnout_upstream_connections", upstream="legacy") == 0)
     assert gateway.fetch("GET", "/a").status in (502, 503)
+
+
+@pytest.mark.parametrize("route", ["rest", "rpc"])
+def test_a_connection_that_has_gone_silent_is_left(start, configuration, upstream, route):
+    """The peer is gone without a word, as behind a router that forgot it: one call fails, not all that follow."""
+
+    def whole(exchange):
+        if exchange.connection.number == 0 and len(one.exchanges) > 1:
+            return
+        exchange.answer(200, JSON, b"{}")
+
+    one = upstream(whole)
+    gateway = start(before(configuration, one, route, service={"timeout": "1s"}))
+    for status in [200, 504, 200, 200, 200]:
+        assert gateway.fetch("GET", "/v1/books/b1").status == status
+    assert [exchange.connection.number for exchange in one.exchanges] == [0, 0, 1, 1, 1]

@@ -93,6 +93,21 @@ def test_hop_by_hop_fields_stay_on_their_side(gateway_on_rest, rest):
     assert "x-stay" in names and not names & {"x-drop", "keep-alive", "proxy-connection"}
 
 
+@pytest.mark.parametrize("version", ["--http1.1", "--http2-prior-knowledge"])
+def test_no_caller_sees_by_trace_what_the_backend_gets(start, configuration, rest, version):
+    """A server that answers TRACE sends the request back, the gateway's own credentials with it."""
+    setup = configuration(fallback="legacy")
+    setup["upstreams"]["legacy"]["credentials"] = {"static": {"header": "x-api-key", "value": "of the gateway alone"}}
+    gateway = start(setup)
+    answer = subprocess.run(
+        ["curl", "-sS", "-m", "60", "-w", " %{http_code}", version, "-X", "TRACE", f"{gateway.url}/elsewhere"],
+        check=True, capture_output=True, text=True).stdout
+    assert answer.endswith(" 501") and "TRACE is not served" in answer
+    assert not rest.requests
+    gateway.fetch("GET", "/elsewhere")
+    assert rest.only()["x-api-key"] == "of the gateway alone"
+
+
 def test_statuses_pass(gateway_on_rest, rest):
     with gateway_on_rest.connect() as wire:
         for status in [200, 201, 202, 204, 206, 301, 304, 400, 404, 409, 418, 429, 500, 503]:

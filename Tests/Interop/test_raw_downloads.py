@@ -114,8 +114,7 @@ def test_a_tail_that_is_too_long_and_comes_with_the_beginning(gateway, upstream)
 
 
 def test_an_upstream_that_breaks_off(gateway, upstream):
-    upstream.answers_with(head_of(b"a/b", SIZE), SIZE, framing="chunked")
-    upstream.pieces = [head_of(b"a/b", SIZE), DATA[:-1]]
+    upstream.answers_with(b"", framing="chunked", pieces=[head_of(b"a/b", SIZE), DATA[:-1]])
     with gateway.connect() as wire:
         wire.send(request_bytes("GET", "/v1/books/b1/cover"))
         with pytest.raises((NotWhole, ConnectionError)):

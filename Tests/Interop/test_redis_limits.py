@@ -7,14 +7,8 @@ import pytest
 
 from support.certificates import Authority
 from support.gateway import wait_until
-from support.redis_server import RedisServer, SlowPath, free_port
-
-
-@pytest.fixture
-def redis():
-    server = RedisServer()
-    yield server
-    server.stop()
+from support.ports import free_port
+from support.redis_server import RedisServer, SlowPath
 
 
 @pytest.fixture

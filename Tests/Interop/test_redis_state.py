@@ -4,18 +4,11 @@ import time
 
 import pytest
 
-from support.gateway import wait_until
+from support.gateway import run, wait_until
 from support.redis_server import RedisServer
 from support.schema import SERVICE
 
 GET, LIST = f"{SERVICE}/GetBook", f"{SERVICE}/ListBooks"
-
-
-@pytest.fixture
-def redis():
-    server = RedisServer()
-    yield server
-    server.stop()
 
 
 @pytest.fixture
@@ -48,6 +41,24 @@ def put(gateway, stage, procedure=GET, **more):
 
 def follows(gateway, stage, procedure=GET, seconds=30):
     wait_until(lambda: route(gateway, procedure)["stage"] == stage, seconds, f"stage {stage}")
+
+
+def test_who_moves_a_route_while_redis_is_away_is_told(replica, redis):
+    """Nobody should believe that all replicas followed, when one did."""
+    gateway = replica()
+    admin = ("--admin", gateway.admin_url)
+    result = run("stage", GET, "shadow", *admin)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{GET}: shadow\n", "")
+    redis.kill()
+    away(gateway)
+    for command in [("stage", GET, "rpc"), ("hold", GET), ("stage", GET, "--clear")]:
+        result = run(*command, *admin)
+        assert result.returncode == 0 and "warning: Redis server shared is away" in result.stderr, result
+    assert "Redis server shared is away" in run("status", *admin).stdout
+    redis.restart()
+    connected(gateway)
+    wait_until(lambda: gateway.admin("GET", "/routes").json()["warnings"] == [], what="the end of the warning")
+    assert run("stage", GET, "rest", *admin).stderr == ""
 
 
 def test_a_flip_on_one_is_seen_on_the_others(replica, rest, rpc):

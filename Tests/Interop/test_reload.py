@@ -7,15 +7,10 @@ import threading
 import pytest
 
 from support.gateway import run, wait_until
+from support.ports import free_port
 from support.rest_service import Reply, book
 from support.schema import SERVICE
 from support.wire import Wire, request_bytes
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def reloads(gateway, outcome):
@@ -53,6 +48,19 @@ def test_a_bad_file_leaves_the_old_one_serving(start, configuration, rest, text)
         wait_until(lambda: reloads(gateway, "ok") >= 1, what="a good reload")
         assert wire.request("GET", "/v1/books/b3").json() == book("b3")
     assert len(rest.requests) == 2
+
+
+def test_who_looks_at_the_stages_sees_that_the_file_does_not_serve(start, configuration, rest):
+    """Hours after a bad deploy, when no counter rises any more."""
+    gateway = start(configuration())
+    says = "warning: the configuration has faults, and the one before it serves"
+    assert says not in run("status", "--admin", gateway.admin_url).stdout
+    gateway.write("listeners: []")
+    assert gateway.admin("POST", "/reload").status == 422
+    assert says in run("status", "--admin", gateway.admin_url).stdout
+    gateway.write(configuration())
+    assert gateway.admin("POST", "/reload").status == 200
+    assert says not in run("status", "--admin", gateway.admin_url).stdout
 
 
 def test_a_changed_descriptor_set_is_a_reason_to_reload(start, configuration, schema, tmp_path):

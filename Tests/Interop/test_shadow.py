@@ -33,6 +33,19 @@ def test_a_get_is_copied_and_counted(gateway, rest, rpc):
     assert gateway.metric("turnout_requests_total", method="GetBook", side="rest", stage="shadow", code="ok") == 1
 
 
+@pytest.mark.parametrize("name", ["X-Turnout-Shadow", "x-turnout-shadow", "X_Turnout_Shadow", "x-turnout_shadow"])
+def test_no_client_passes_for_a_copy(start, configuration, rest, rpc, name):
+    """A backend that does less for copies would do less for such a client."""
+    gateway = start(configuration(stage="shadow", fallback="legacy"))
+    fields = [("Host", "h"), (name, "1"), ("X-Tenant", "blue")]
+    assert gateway.fetch("GET", "/v1/books/b1", fields).status == 200
+    gateway.fetch("GET", "/elsewhere", fields)
+    for request in rest.requests:
+        assert not [key for key, _ in request.fields if "shadow" in key.lower()] and request["x-tenant"] == "blue"
+    assert len(rest.requests) == 2
+    assert rpc.wait_for(1)[0].headers["x-turnout-shadow"] == "1"
+
+
 def test_a_connect_get_is_copied_too(gateway, rest, rpc, client_of, pb):
     client_of(gateway).get_book(pb.GetBookRequest(id="b1"), use_get=True)
     assert rpc.wait_for(1)[0].message.id == "b1"

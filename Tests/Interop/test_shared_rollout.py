@@ -7,7 +7,6 @@ from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
 from support.gateway import Gateway, wait_until
-from support.redis_server import RedisServer
 from support.sides import PROCEDURE, sign
 
 GUARD = {"min_requests": 5, "max_error_rate": "20%"}
@@ -16,13 +15,6 @@ RAMP = {
     "stage": "canary", "canary": {"sticky_by": "header:x-user"}, "guard": GUARD,
     "ramp": {"steps": ["40%", "70%", "100%"], "every": "1s"},
 }
-
-
-@pytest.fixture
-def redis():
-    server = RedisServer()
-    yield server
-    server.stop()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.http2 import HTTP2Upstream
 from support.schema import SERVICE
 from support.scripted import Scripted, read_all, read_head
 from support.wire import NotWhole, Wire, request_bytes
@@ -42,7 +43,9 @@ SHAPES = {
     "two Hosts": HEAD + b"Host: y\r\n\r\n",
     "a Host with a path": b"GET /healthy HTTP/1.1\r\nHost: x/y\r\n\r\n",
     "a Host with a user": b"GET /healthy HTTP/1.1\r\nHost: a@x\r\n\r\n",
-    "another authority in the target": b"GET http://y/healthy HTTP/1.1\r\nHost: x\r\n\r\n",
+    "no Host beside an absolute form": b"GET http://y/healthy HTTP/1.1\r\n\r\n",
+    "a Host that is none beside an absolute form": b"GET http://y/healthy HTTP/1.1\r\nHost: x/y\r\n\r\n",
+    "two Hosts beside an absolute form": b"GET http://x/healthy HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
     "a relative target": b"GET healthy HTTP/1.1\r\nHost: x\r\n\r\n",
     "a fragment": b"GET /healthy#a HTTP/1.1\r\nHost: x\r\n\r\n",
     "a blank in the target": b"GET /heal thy HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -185,3 +188,35 @@ def test_what_a_stream_refuses_is_not_its_connections_next_request(start, config
             assert not rest.requests
     assert "/smuggled" not in [request.target for request in rest.requests]
     backend.close()
+
+
+@pytest.mark.parametrize("upstream", ["1.1", "2"])
+def test_the_authority_of_an_absolute_target_is_the_only_one_that_is_seen(start, configuration, upstream):
+    """RFC 9112 section 3.2.2: it counts in place of Host, for routes, for upstreams and for what they are told."""
+    hosts = []
+
+    def one(connection):
+        hosts.append(read_head(connection)[0])
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        read_head(connection)
+
+    server = HTTP2Upstream(lambda exchange: exchange.answer(200)) if upstream == "2" else Scripted(one)
+    setup = configuration(fallback="legacy", service={"hosts": ["inside.test"]})
+    setup["upstreams"]["legacy"] |= {"endpoints": [server.url], "http": upstream}
+    gateway = start(setup)
+    for target, host, seen in [("outside.test", "inside.test", "outside.test"), ("INSIDE.test:80", "outside.test", "inside.test:80")]:
+        with gateway.connect() as wire:
+            wire.send(b"GET http://%s/v1/books/b1 HTTP/1.1\r\nHost: %s\r\n\r\n" % (target.encode(), host.encode()))
+            assert wire.answer().status == 200
+        if upstream == "2":
+            fields = dict(server.exchanges[-1].fields)
+            assert (fields[":authority"], fields.get("host")) == (seen, None)
+            assert fields["x-forwarded-host"] == seen
+        else:
+            head = hosts[-1].decode().lower().split("\r\n")
+            assert [line for line in head if line.startswith("host:")] == [f"host: {seen}"]
+            assert f"x-forwarded-host: {seen}" in head
+            assert head[0] == "get /v1/books/b1 http/1.1"
+    # Whose route it is follows the target too.
+    assert ["service" in line for line in gateway.access_log(2)] == [False, True]
+    server.close()

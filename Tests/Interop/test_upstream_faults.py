@@ -7,6 +7,7 @@ from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
 from support.http2 import HTTP2Client
+from support.ports import free_port
 from support.rest_service import Reply, book
 from support.schema import SERVICE
 from support.wire import NotWhole, request_bytes
@@ -45,9 +46,7 @@ def test_it_comes_back(start, configuration, rest):
 
     from support.rest_service import RESTService
 
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = free_port()
     gateway = start(towards(configuration, f"http://127.0.0.1:{port}"))
     assert gateway.fetch("GET", "/anything").status == 503
     service = RESTService.__new__(RESTService)

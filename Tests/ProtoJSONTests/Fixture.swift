@@ -12,6 +12,7 @@ struct FixtureField {
   var isPacked = true
   var jsonName: String?
   var extensionName: String?
+  var isRequired = false
 
   init(
     _ name: String, _ number: Int32, _ kind: Field.Kind, _ type: String? = nil, oneof: String? = nil,
@@ -32,6 +33,13 @@ struct FixtureField {
     var copy = self
     copy.cardinality = .repeated
     copy.hasPresence = false
+    return copy
+  }
+
+  func required() -> Self {
+    var copy = self
+    copy.isRequired = true
+    copy.hasPresence = true
     return copy
   }
 
@@ -82,7 +90,8 @@ struct FixtureBuilder {
           cardinality: field.cardinality, messageIndex: index(field.type),
           enumIndex: field.kind == .enum ? enums.firstIndex { $0.fullName == field.type } ?? -1 : -1,
           oneofIndex: field.oneof.flatMap { oneofs.firstIndex(of: $0) } ?? -1, hasPresence: field.hasPresence,
-          isPacked: field.isPacked && field.cardinality == .repeated, extensionName: field.extensionName)
+          isRequired: field.isRequired, isPacked: field.isPacked && field.cardinality == .repeated,
+          extensionName: field.extensionName)
       }
       return MessageType(
         fullName: message.name, file: "fixture.proto", fields: fields,
@@ -197,6 +206,12 @@ enum Fixture {
         FixtureField("numbers", 4, .int32, isPacked: false).repeated(),
         FixtureField("count", 5, .int32, hasPresence: true),
         FixtureField("priority", 100, .int32, hasPresence: true, extensionName: "t.ext.priority"),
+      ])
+    builder.message(
+      "t.Form",
+      [
+        FixtureField("state", 1, .enum, "t.Closed").required(), FixtureField("name", 2, .string, hasPresence: true),
+        FixtureField("size", 3, .enum, "t.Size"),
       ])
     builder.message(
       "t.Old.Result", [FixtureField("url", 1, .string, hasPresence: true), FixtureField("old", 2, .message, "t.Old")])

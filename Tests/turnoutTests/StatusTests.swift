@@ -48,6 +48,38 @@ import Testing
     }
   }
 
+  @Test func whatTheDryRunRefusesComesBeforeAnyMove() throws {
+    let route = try #require(
+      try status(
+        #"""
+        {"routes":[{"procedure":"a/B","stage":"rest","backends":{"rest":"o","rpc":"n"},
+         "dry_run":{"requests":9,"refused":2,"misfit":3,"skipped":1},"shadow":{"match":0,"differences":[
+          {"path":"views","kind":"changed","count":9},{"path":"_","kind":"request","count":2},{"path":"id","kind":"type","count":3}]}}]}
+        """#
+      ).routes.first)
+    #expect(route.notes == ["dry run: 5 of 9 unfit"])
+    let says = "The dry run refused 2 of 9 calls, and 3 answers did not fit, most at `id` (type): "
+    #expect(route.nextStep.hasPrefix(says))
+  }
+
+  @Test(arguments: [
+    (#"{"skipped":{}}"#, "Wait"), (#"{"skipped":{"unsafe":3,"size":1}}"#, "It may have side effects"),
+    (#"{"skipped":{"streaming":3}}"#, "Streams have no copies"), ("null", "Streams have no copies"),
+    (#"{"skipped":{"max_`rate":2}}"#, "No answer was compared yet; 2 calls were left out (max_'rate)."),
+    (#"{"match":1,"skipped":{"unsafe":3}}"#, "1 answers are the same"),
+  ])
+  func aRouteWithoutComparisonsSaysWhy(shadow: String, says: String) throws {
+    let json =
+      #"{"routes":[{"procedure":"a/B","stage":"shadow","backends":{"rest":"o","rpc":"n"},"shadow":"# + shadow + "}]}"
+    #expect(try #require(try status(json).routes.first).nextStep.hasPrefix(says))
+  }
+
+  @Test func aFaceThatNobodyCalledIsRetiredWithCare() throws {
+    let json =
+      #"{"routes":[{"procedure":"a/B","stage":"rpc","backends":{"rest":"o","rpc":"n"},"callers":{"calls":{"rest":0}}}]}"#
+    #expect(try #require(try status(json).routes.first).nextStep.hasSuffix("and every replica says so."))
+  }
+
   @Test func anythingElseIsNoStatus() throws {
     for json in ["[]", "{}", #"{"routes":3}"#] {
       #expect(GatewayStatus(try JSONValue(parsing: Array(json.utf8))) == nil)
@@ -74,6 +106,15 @@ import Testing
         == ["a.b.Tags/Get", "canary12.5%", "0.6", "0%", "20%", "-", "-", "-", "guardtripped:20%ofcallsfailed"])
     #expect(!text.contains("\u{1B}"))
     #expect(StatusTable(width: nil, hasColors: true).text(of: try status()).contains("\u{1B}[31m"))
+  }
+
+  @Test func whatIsWrongWithTheGatewayStandsAboveItsRoutes() throws {
+    let status = try status(
+      Self.json.replacing(#""routes":["#, with: #""warnings":["redis is\u001b[2J away: `x` waits",7],"routes":["#))
+    #expect(status.warnings == ["redis is [2J away: `x` waits"])
+    let lines = StatusTable(width: 40, hasColors: false).text(of: status).split(separator: "\n")
+    #expect(lines[2] == "warning: redis is [2J away: `x` waits")
+    #expect(MarkdownReport.text(of: status).contains("\n\n**Warning:** redis is \\[2J away: `x` waits.\n\n"))
   }
 
   @Test func noTextMovesTheCursor() throws {

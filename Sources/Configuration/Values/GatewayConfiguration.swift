@@ -188,6 +188,7 @@ package struct AdminConfiguration: Sendable, Equatable {
   /// What only a restart changes.
   package var lasting: AdminConfiguration {
     var copy = self
+    copy.token = nil
     // Whether there is TLS stays; which certificates, a reload may change.
     if tls != nil { copy.tls = ListenerTLSConfiguration(certificates: []) }
     return copy

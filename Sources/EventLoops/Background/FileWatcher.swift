@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Watches the folders, not the files, since editors and mounts put a new file under the old name. A callback comes
 /// once things have settled: the files look the same at two looks in a row, and differ from what was last reported.
-package final class FileWatcher: Sendable {
+public final class FileWatcher: Sendable {
   private struct State {
     var files: [String] = []
     /// Watched folders by the kernel's number for each.
@@ -29,7 +29,7 @@ package final class FileWatcher: Sendable {
   ///   - settle: the time between two looks.
   ///   - onChange: called with the files that have changed, on a serial queue of the watcher's own.
   /// - Throws: the machine's bound on watches, or descriptors, is reached. A file or folder that is missing is no error.
-  package init(
+  public init(
     files: [String], settle: Duration = .milliseconds(100), onChange: @escaping @Sendable ([String]) -> Void
   ) throws(SystemError) {
     queue = DispatchQueue(label: "files", qos: .utility)
@@ -61,7 +61,7 @@ package final class FileWatcher: Sendable {
   ///
   /// - Returns: why a folder cannot be watched, when the kernel's bounds are reached.
   @discardableResult
-  package func watch(_ files: [String]) -> SystemError? {
+  public func watch(_ files: [String]) -> SystemError? {
     state.withLock { state in
       let known = Dictionary(zip(state.files, state.reported)) { first, _ in first }
       state.files = files

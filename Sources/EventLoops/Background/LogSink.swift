@@ -6,8 +6,8 @@ import Synchronization
 /// Lines of a log on their way to a file or a standard stream, written by a queue of its own.
 ///
 /// Never blocks those who log: what comes while the buffer is full is dropped whole and counted.
-package final class LogSink: Sendable {
-  package enum Target: Sendable, Hashable {
+public final class LogSink: Sendable {
+  public enum Target: Sendable, Hashable {
     case standardOutput
     case standardError
     /// Appended to; made when it is missing.
@@ -36,7 +36,7 @@ package final class LogSink: Sendable {
   /// - Parameters:
   ///   - limit: bytes that may wait.
   ///   - delay: how long a first line waits for others to be written with it.
-  package init(
+  public init(
     _ target: Target, limit: Int = 4 * 1_024 * 1_024, delay: Duration = .milliseconds(20)
   ) throws(SystemError) {
     self.target = target
@@ -52,12 +52,12 @@ package final class LogSink: Sendable {
   }
 
   /// Lines dropped since the start: the buffer was full, or the target took no more.
-  package var dropped: UInt64 { pending.withLock { $0.dropped } }
+  public var dropped: UInt64 { pending.withLock { $0.dropped } }
 
   /// Hands over one line, its newline included, or several.
   ///
   /// - Parameter lines: how many, for the count of dropped ones.
-  package func write(_ line: Span<UInt8>, lines: Int = 1) {
+  public func write(_ line: Span<UInt8>, lines: Int = 1) {
     let isFirst = pending.withLock { pending in
       if line.count > limit - pending.bytes.count {
         pending.dropped &+= UInt64(clamping: lines)
@@ -77,7 +77,7 @@ package final class LogSink: Sendable {
   }
 
   /// As ``write(_:lines:)``, with a newline added.
-  package func write(line: String) {
+  public func write(line: String) {
     var bytes = ByteBuffer()
     bytes.append(text: line)
     bytes.append(UInt8(ascii: "\n"))
@@ -85,14 +85,14 @@ package final class LogSink: Sendable {
   }
 
   /// Writes all that was handed over so far, on the caller's thread.
-  package func flush() {
+  public func flush() {
     output.withLock { writePending(to: &$0) }
   }
 
   /// Opens the file anew by its name, after a rotation has moved it; lines before this go to the old file.
   ///
   /// - Throws: why it cannot be opened; the old file stays in use.
-  package func reopen() throws(SystemError) {
+  public func reopen() throws(SystemError) {
     guard case .file = target else { return }
     let fresh = try Self.open(target)
     output.withLock { output in

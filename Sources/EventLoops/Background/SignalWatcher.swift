@@ -1,5 +1,5 @@
 import CLinux
-package import Dispatch
+public import Dispatch
 import Glibc
 import Synchronization
 
@@ -7,14 +7,14 @@ import Synchronization
 ///
 /// Whichever thread the kernel picks: the signal's handler only adds one to an eventfd, which Dispatch reads. Several
 /// signals of a number that come close together may be told as one. One watcher per number at a time.
-package final class SignalWatcher: Sendable {
+public final class SignalWatcher: Sendable {
   private let descriptors: [(number: CInt, descriptor: CInt)]
   private let sources: Mutex<[any DispatchSourceRead]>
 
   /// - Parameters:
   ///   - numbers: such as SIGTERM.
   ///   - onSignal: called on the queue with the number.
-  package init(
+  public init(
     _ numbers: [CInt], queue: DispatchQueue, onSignal: @escaping @Sendable (CInt) -> Void
   ) throws(SystemError) {
     var descriptors: [(number: CInt, descriptor: CInt)] = []
@@ -42,7 +42,7 @@ package final class SignalWatcher: Sendable {
   }
 
   /// Has the process survive writes to pipes that nobody reads: they fail with EPIPE instead.
-  package static func ignoreBrokenPipes() {
+  public static func ignoreBrokenPipes() {
     _ = clinux_ignore_signal(SIGPIPE)
   }
 

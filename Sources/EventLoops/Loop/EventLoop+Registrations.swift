@@ -8,7 +8,7 @@ extension EventLoop {
   ///   - descriptor: open, and deregistered before it is closed.
   ///   - interest: what to report besides `error` and `hangUp`, which always come.
   ///   - exclusive: wakes one of the loops that have registered the same descriptor, not all (EPOLLEXCLUSIVE).
-  package func register(
+  public func register(
     _ descriptor: CInt, _ interest: Readiness, exclusive: Bool = false, handler: any ReadinessHandler
   ) throws(SystemError) -> Registration {
     let registration = table.insert(
@@ -25,7 +25,7 @@ extension EventLoop {
   ///
   /// - Returns: false when the kernel refused; the registration then reports nothing and may be changed again.
   @discardableResult
-  package func change(_ registration: Registration, to interest: Readiness) -> Bool {
+  public func change(_ registration: Registration, to interest: Readiness) -> Bool {
     guard let entry = table[registration] else { return true }
     if entry.interest == interest && entry.isInKernel { return true }
     if entry.isExclusive { return changeExclusive(registration, entry, to: interest) }
@@ -37,13 +37,13 @@ extension EventLoop {
   }
 
   /// From now on another handler is told of a descriptor's readiness.
-  package func handOver(_ registration: Registration, to handler: any ReadinessHandler) {
+  public func handOver(_ registration: Registration, to handler: any ReadinessHandler) {
     let before = table.replaceHandler(of: registration, with: handler)
     withExtendedLifetime(before) {}
   }
 
   /// Ends the reports at once, also those of events that this tick has already fetched, and lets the handler go.
-  package func deregister(_ registration: Registration) {
+  public func deregister(_ registration: Registration) {
     guard let entry = table.remove(registration) else { return }
     if entry.isInKernel { removeFromKernel(entry.descriptor) }
     withExtendedLifetime(entry) {}

@@ -1,4 +1,4 @@
-package import Bytes
+public import Bytes
 import CLinux
 import Glibc
 
@@ -6,14 +6,14 @@ import Glibc
 ///
 /// Made, run and let go on one thread; all it holds belongs to that thread. A tick waits for events, tells the handlers,
 /// runs the mailbox's jobs, fires the timers that are due, and then flushes what asked for it.
-package final class EventLoop {
-  package let name: String
+public final class EventLoop {
+  public let name: String
   /// The way in for other threads.
-  package let mailbox: Mailbox
+  public let mailbox: Mailbox
   // Unchecked, as all of this file that says so (decision 52): the store, the table and the lists of the loop call
   // nobody while they are changed; what they let go is let go after.
   /// Buffers for those who read and write, lent for as long as there are bytes to handle.
-  package let buffers = BufferStore()
+  public let buffers = BufferStore()
   let timers = TimerQueue()
 
   let epoll: CInt
@@ -24,7 +24,7 @@ package final class EventLoop {
   private static let mailboxToken = UInt64.max
 
   /// What lives on the loop, for the jobs that come through the mailbox.
-  package var resident: AnyObject?
+  public var resident: AnyObject?
 
   @exclusivity(unchecked) private var waiting: [any TickFlushing] = []
   @exclusivity(unchecked) private var flushing: [any TickFlushing] = []
@@ -32,7 +32,7 @@ package final class EventLoop {
   private var namesResolver: Resolver?
   private var isStopping = false
 
-  package init(name: String, mailbox: Mailbox) throws(SystemError) {
+  public init(name: String, mailbox: Mailbox) throws(SystemError) {
     self.name = name
     self.mailbox = mailbox
     epoll = try required("epoll_create1") { epoll_create1(CInt(EPOLL_CLOEXEC)) }
@@ -49,13 +49,13 @@ package final class EventLoop {
   }
 
   /// The time at the beginning of the tick.
-  package var now: Instant { timers.now }
+  public var now: Instant { timers.now }
 
   /// Descriptors registered at present, those of the resolver included.
-  package var registrations: Int { table.count }
+  public var registrations: Int { table.count }
 
   /// Looks names up, with this loop's events and timers.
-  package var resolver: Resolver {
+  public var resolver: Resolver {
     if let namesResolver { return namesResolver }
     let made = Resolver(loop: self, servers: nameServers)
     namesResolver = made
@@ -63,7 +63,7 @@ package final class EventLoop {
   }
 
   /// `address:port` with commas between; nil: those of the machine. A change ends the questions that are under way.
-  package var nameServers: String? {
+  public var nameServers: String? {
     didSet {
       guard nameServers != oldValue else { return }
       // Let go when nothing here is being changed any more: those who are told of its end may ask for the next one.
@@ -73,7 +73,7 @@ package final class EventLoop {
   }
 
   /// Appends the value of a `Date` field, 29 bytes.
-  package func appendHTTPDate(to output: inout ByteBuffer) {
+  public func appendHTTPDate(to output: inout ByteBuffer) {
     date.append(WallClock.nowCoarse(), to: &output)
   }
 
@@ -81,12 +81,12 @@ package final class EventLoop {
   /// waiting should not ask again.
   ///
   /// What asks while flushing is flushed in the same tick, a few rounds deep, else in the next one.
-  package func flushAtTickEnd(_ object: any TickFlushing) {
+  public func flushAtTickEnd(_ object: any TickFlushing) {
     waiting.append(object)
   }
 
   /// Runs until ``stop()``; then drops all handlers, timers' dues and the resolver, and refuses further jobs.
-  package func run() {
+  public func run() {
     timers.now = .now()
     // What was asked for before the start.
     flush()
@@ -95,7 +95,7 @@ package final class EventLoop {
   }
 
   /// Ends ``run()`` after the present tick. Other threads post a job that calls it.
-  package func stop() {
+  public func stop() {
     isStopping = true
   }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// A thread of its own, for a loop.
 ///
 /// It takes no signals: they are for the process's other threads.
-package struct LoopThread: Sendable {
+public struct LoopThread: Sendable {
   private let thread: UInt
 
   private final class Start: Sendable {
@@ -21,7 +21,7 @@ package struct LoopThread: Sendable {
   /// Starts a thread that runs the body and ends.
   ///
   /// - Parameter name: for ps and debuggers; the kernel keeps 15 bytes.
-  package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) -> LoopThread {
+  public static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) -> LoopThread {
     let argument = Unmanaged.passRetained(Start(name: name, body: body))
     var thread: UInt = 0
     let code = clinux_start_thread(&thread, enter, argument.toOpaque())
@@ -39,7 +39,7 @@ package struct LoopThread: Sendable {
   ///   - end: run on it when the loop has stopped, before what lives on the loop is let go.
   /// - Throws: what `begin` threw, or when the machine has no thread or descriptor left. The mailbox then takes no jobs,
   ///   and those that waited are let go.
-  package static func running(
+  public static func running(
     name: String, mailbox: Mailbox, begin: @escaping @Sendable (EventLoop) throws(SystemError) -> Void = { _ in },
     end: @escaping @Sendable (EventLoop) -> Void = { _ in }
   ) throws(SystemError) -> LoopThread {
@@ -82,12 +82,12 @@ package struct LoopThread: Sendable {
   }
 
   /// Waits for the thread to end; once per thread.
-  package func join() {
+  public func join() {
     clinux_join_thread(thread)
   }
 
   /// Lets the thread go, instead of ``join()``: nobody waits for its end.
-  package func detach() {
+  public func detach() {
     clinux_detach_thread(thread)
   }
 }

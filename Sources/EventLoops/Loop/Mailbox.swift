@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 
 /// The way from other threads to one loop.
-package final class Mailbox: Sendable {
-  package typealias Job = @Sendable (EventLoop) -> Void
+public final class Mailbox: Sendable {
+  public typealias Job = @Sendable (EventLoop) -> Void
 
   private struct Jobs {
     var waiting: [Job] = []
@@ -15,7 +15,7 @@ package final class Mailbox: Sendable {
   /// An eventfd, readable while there may be jobs.
   let descriptor: CInt
 
-  package init() throws(SystemError) {
+  public init() throws(SystemError) {
     descriptor = try required("eventfd") { eventfd(0, CInt(EFD_NONBLOCK) | CInt(EFD_CLOEXEC)) }
   }
 
@@ -27,7 +27,7 @@ package final class Mailbox: Sendable {
   ///
   /// - Returns: false when the loop has ended: then the job is dropped.
   @discardableResult
-  package func post(_ job: @escaping Job) -> Bool {
+  public func post(_ job: @escaping Job) -> Bool {
     let (isTaken, isFirst) = jobs.withLock { jobs in
       if jobs.isRefusing { return (false, false) }
       jobs.waiting.append(job)

@@ -1,7 +1,7 @@
 import CLinux
 
 /// The processors that this process may use.
-package enum Processors {
+public enum Processors {
   /// At least 1. The affinity mask counts, because containers set it.
-  package static var available: Int { max(1, Int(clinux_available_processors())) }
+  public static var available: Int { max(1, Int(clinux_available_processors())) }
 }

@@ -1,25 +1,25 @@
 /// What a descriptor is ready for; the bits are those of epoll.
-package struct Readiness: OptionSet, Sendable, Hashable {
-  package let rawValue: UInt32
+public struct Readiness: OptionSet, Sendable, Hashable {
+  public let rawValue: UInt32
 
-  package init(rawValue: UInt32) {
+  public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
-  package static let readable = Readiness(rawValue: 0x1)
-  package static let writable = Readiness(rawValue: 0x4)
+  public static let readable = Readiness(rawValue: 0x1)
+  public static let writable = Readiness(rawValue: 0x4)
   /// The descriptor failed; ``Socket/takeError()`` says how. Reported without being asked for.
-  package static let error = Readiness(rawValue: 0x8)
+  public static let error = Readiness(rawValue: 0x8)
   /// Both directions are over. Reported without being asked for.
-  package static let hangUp = Readiness(rawValue: 0x10)
+  public static let hangUp = Readiness(rawValue: 0x10)
   /// The peer ended its direction (EPOLLRDHUP): for those who do not read at present and still want to know that the
   /// peer left. It stays set, so who has seen it should stop asking. Not for exclusive registrations.
-  package static let peerClosed = Readiness(rawValue: 0x2000)
+  public static let peerClosed = Readiness(rawValue: 0x2000)
   /// The connection is reset or failed, or both sides have ended it.
-  package static let broken = Readiness(rawValue: 0x18)
+  public static let broken = Readiness(rawValue: 0x18)
 
   /// Whether some of the others are set; without the array that a literal of several would be made from.
-  package func meets(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
+  public func meets(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
 
   /// What may be asked for.
   static let requestable: Readiness = [.readable, .writable, .peerClosed]
@@ -29,17 +29,17 @@ package struct Readiness: OptionSet, Sendable, Hashable {
 ///
 /// Level-triggered: what is not handled is reported again in the next tick. `error` and `hangUp` come even for an empty
 /// interest, so a handler must deregister after them.
-package protocol ReadinessHandler: AnyObject {
+public protocol ReadinessHandler: AnyObject {
   func ready(_ readiness: Readiness)
 }
 
 /// Has work to finish once all events of a tick are handled, such as one write of all that they produced.
-package protocol TickFlushing: AnyObject {
+public protocol TickFlushing: AnyObject {
   func flush()
 }
 
 /// Names one registration of a descriptor with its loop; worthless after ``EventLoop/deregister(_:)``.
-package struct Registration: Sendable, Hashable {
+public struct Registration: Sendable, Hashable {
   let slot: UInt32
   /// Counts the uses of the slot, so that events and names of an earlier use are told apart.
   let generation: UInt32

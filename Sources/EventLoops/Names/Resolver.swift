@@ -4,14 +4,14 @@ import Glibc
 /// Looks host names up without blocking: the hosts file, then DNS (c-ares), on the loop's events and timers.
 ///
 /// It keeps no answers. Each carries its time to live, and whoever uses it asks again after that.
-package final class Resolver {
+public final class Resolver {
   /// Addresses with the port asked for, the best first (RFC 6724), and how long they may be used: at least a second,
   /// so that nobody asks all the time.
-  package typealias Resolution = (addresses: [SocketAddress], timeToLive: Duration)
-  package typealias Completion = (Result<Resolution, ResolverError>) -> Void
+  public typealias Resolution = (addresses: [SocketAddress], timeToLive: Duration)
+  public typealias Completion = (Result<Resolution, ResolverError>) -> Void
 
   /// What an address that was no name is good for.
-  package static let literalTimeToLive = Duration.seconds(365 * 86_400)
+  public static let literalTimeToLive = Duration.seconds(365 * 86_400)
   private static let initialized = ares_library_init(ARES_LIB_INIT_ALL)
 
   private let sockets: ResolverSockets
@@ -66,7 +66,7 @@ package final class Resolver {
   /// Finds the addresses of a host. A literal, and what the hosts file knows, is answered before this returns.
   ///
   /// Those who ask for a name while it is being looked up share the answer.
-  package func resolve(host: String, port: UInt16, _ completion: @escaping Completion) {
+  public func resolve(host: String, port: UInt16, _ completion: @escaping Completion) {
     if let literal = SocketAddress(host: host, port: port) {
       completion(.success(([literal], Self.literalTimeToLive)))
       return

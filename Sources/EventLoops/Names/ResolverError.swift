@@ -1,8 +1,8 @@
 import CAres
 
 /// Why a name gave no addresses.
-package struct ResolverError: Error, Sendable, Equatable, CustomStringConvertible {
-  package enum Kind: Sendable, Equatable {
+public struct ResolverError: Error, Sendable, Equatable, CustomStringConvertible {
+  public enum Kind: Sendable, Equatable {
     /// There is no such name, or it has no addresses.
     case notFound
     /// It cannot be a name.
@@ -19,12 +19,12 @@ package struct ResolverError: Error, Sendable, Equatable, CustomStringConvertibl
     case outOfResources
   }
 
-  package let host: String
-  package let kind: Kind
+  public let host: String
+  public let kind: Kind
   /// In the words of the library.
-  package let reason: String
+  public let reason: String
 
-  package var description: String { "\(host): \(reason)" }
+  public var description: String { "\(host): \(reason)" }
 
   /// No answer would be seen: the machine does not let the loop watch the socket.
   init(host: String, unwatched error: SystemError) {

@@ -2,26 +2,26 @@ import CAres
 import Glibc
 
 /// One server of a service (RFC 2782).
-package struct ServiceRecord: Sendable, Hashable {
+public struct ServiceRecord: Sendable, Hashable {
   /// A name without the final dot.
-  package var host: String
-  package var port: UInt16
+  public var host: String
+  public var port: UInt16
   /// Lower ones are asked first.
-  package var priority: UInt16
+  public var priority: UInt16
   /// Its share beside the others of its priority.
-  package var weight: UInt16
+  public var weight: UInt16
 }
 
 extension Resolver {
-  package typealias Services = (records: [ServiceRecord], timeToLive: Duration)
-  package typealias ServicesCompletion = (Result<Services, ResolverError>) -> Void
+  public typealias Services = (records: [ServiceRecord], timeToLive: Duration)
+  public typealias ServicesCompletion = (Result<Services, ResolverError>) -> Void
 
   /// Records of one answer; more are not looked at.
   static let mostServices = 256
 
   /// Finds the servers of a service by its name (`_http._tcp.example.com`), asked of DNS only. Sorted, so that equal
   /// answers are equal.
-  package func services(_ name: String, _ completion: @escaping ServicesCompletion) {
+  public func services(_ name: String, _ completion: @escaping ServicesCompletion) {
     let query = ServiceQuery(name: name, resolver: self, completion)
     guard !name.utf8.contains(0), let channel = usableChannel else {
       query.answered(ARES_EBADNAME, nil)

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 
 /// A socket that takes connections; shared by the loops, closed when the last of them lets it go.
-package final class ListeningSocket: Sendable {
+public final class ListeningSocket: Sendable {
   /// What one accept did.
-  package enum AcceptOutcome: ~Copyable {
+  public enum AcceptOutcome: ~Copyable {
     case socket(Socket, peer: SocketAddress)
     case wouldBlock
     /// Neither descriptors nor kernel memory for one more: pause, or the same event comes back at once.
@@ -12,14 +12,14 @@ package final class ListeningSocket: Sendable {
     case failed(SystemError)
   }
 
-  package let descriptor: CInt
+  public let descriptor: CInt
   /// Where it listens, with the port that the kernel chose for port 0.
-  package let address: SocketAddress
+  public let address: SocketAddress
 
   /// Listens at an address. A port that somebody else listens at is an error; one whose old connections linger is not.
   ///
   /// An IPv6 address takes IPv6 only, so that `0.0.0.0` and `::` may both be listened at.
-  package init(address: SocketAddress, backlog: Int = 4_096) throws(SystemError) {
+  public init(address: SocketAddress, backlog: Int = 4_096) throws(SystemError) {
     let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let made = Socket(owning: try required("socket") { socket(address.family, type, 0) })
     made.set(SOL_SOCKET, SO_REUSEADDR, to: 1)
@@ -41,7 +41,7 @@ package final class ListeningSocket: Sendable {
   }
 
   /// Takes one waiting connection, nonblocking and without delay of small writes.
-  package func accept() -> AcceptOutcome {
+  public func accept() -> AcceptOutcome {
     while true {
       let (result, peer) = SocketAddress.filled { clinux_accept(descriptor, $0, $1) }
       if result >= 0 {

@@ -1,4 +1,4 @@
-package import Bytes
+public import Bytes
 import Glibc
 
 extension Socket {
@@ -7,7 +7,7 @@ extension Socket {
   /// A read that fills less than the room has emptied the socket: the caller need not read again to learn that.
   ///
   /// - Parameter room: bytes of room to have at least, above 0.
-  package func read(into buffer: inout ByteBuffer, room: Int) -> Outcome {
+  public func read(into buffer: inout ByteBuffer, room: Int) -> Outcome {
     let result = buffer.appendWithUnsafeRoom(room) { space in
       uninterrupted { recv(descriptor, space.baseAddress, space.count, 0) }
     }
@@ -16,7 +16,7 @@ extension Socket {
   }
 
   /// Reads once as ``read(into:room:)`` does, and leaves the bytes in the socket.
-  package func peek(into buffer: inout ByteBuffer, room: Int) -> Outcome {
+  public func peek(into buffer: inout ByteBuffer, room: Int) -> Outcome {
     let result = buffer.appendWithUnsafeRoom(room) { space in
       uninterrupted { recv(descriptor, space.baseAddress, space.count, CInt(MSG_PEEK)) }
     }
@@ -25,7 +25,7 @@ extension Socket {
   }
 
   /// Takes bytes out of the socket that ``peek(into:room:)`` has shown.
-  package func discard(_ count: Int) -> Outcome {
+  public func discard(_ count: Int) -> Outcome {
     // With this flag TCP drops the bytes without copying them (man 7 tcp).
     let result = uninterrupted { recv(descriptor, nil, count, CInt(MSG_TRUNC)) }
     if result > 0 { return .transferred(result) }
@@ -33,12 +33,12 @@ extension Socket {
   }
 
   /// The socket is readable only when so many bytes have come, or the peer has ended its direction.
-  package func setReadableFrom(_ bytes: Int) {
+  public func setReadableFrom(_ bytes: Int) {
     set(SOL_SOCKET, SO_RCVLOWAT, to: CInt(clamping: bytes))
   }
 
   /// Writes once and consumes what was taken; nothing to write is no system call.
-  package func write(from buffer: inout ByteBuffer) -> Outcome {
+  public func write(from buffer: inout ByteBuffer) -> Outcome {
     if buffer.isEmpty { return .transferred(0) }
     let result = buffer.withUnsafeBytes { bytes in
       uninterrupted { send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)) }
@@ -49,7 +49,7 @@ extension Socket {
   }
 
   /// Writes the bytes of two buffers with one system call, and consumes what was taken.
-  package func write(from first: inout ByteBuffer, then second: inout ByteBuffer) -> Outcome {
+  public func write(from first: inout ByteBuffer, then second: inout ByteBuffer) -> Outcome {
     if second.isEmpty { return write(from: &first) }
     if first.isEmpty { return write(from: &second) }
     let result = first.withUnsafeBytes { head in

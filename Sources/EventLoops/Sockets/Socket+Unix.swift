@@ -4,7 +4,7 @@ extension Socket {
   /// Begins a connection to a socket of this machine by its path (unix(7)); otherwise as ``connect(to:)``.
   ///
   /// - Parameter path: 1 to 107 bytes.
-  package static func connect(toPath path: String) throws(SystemError) -> Socket {
+  public static func connect(toPath path: String) throws(SystemError) -> Socket {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)

@@ -3,9 +3,9 @@ import Glibc
 /// A connected, or connecting, stream socket: owns one descriptor and closes it at its end.
 ///
 /// Nonblocking. Deregister it from its loop before it ends.
-package struct Socket: ~Copyable {
+public struct Socket: ~Copyable {
   /// What one read or write did.
-  package enum Outcome: Equatable, Sendable {
+  public enum Outcome: Equatable, Sendable {
     /// That many bytes were moved.
     case transferred(Int)
     /// Nothing to read, or no room to write: wait for readiness.
@@ -15,10 +15,10 @@ package struct Socket: ~Copyable {
     case failed(SystemError)
   }
 
-  package let descriptor: CInt
+  public let descriptor: CInt
 
   /// Takes over a descriptor.
-  package init(owning descriptor: CInt) {
+  public init(owning descriptor: CInt) {
     self.descriptor = descriptor
   }
 
@@ -27,7 +27,7 @@ package struct Socket: ~Copyable {
   }
 
   /// Gives the descriptor away; nothing is closed.
-  package consuming func release() -> CInt {
+  public consuming func release() -> CInt {
     let descriptor = descriptor
     discard self
     return descriptor
@@ -36,7 +36,7 @@ package struct Socket: ~Copyable {
   /// Begins a connection. It is made, or has failed, when the socket is writable: then ask ``takeError()``.
   ///
   /// - Throws: what the kernel refuses at once; ``SystemError/isOutOfDescriptors`` tells when there are none left.
-  package static func connect(to address: SocketAddress) throws(SystemError) -> Socket {
+  public static func connect(to address: SocketAddress) throws(SystemError) -> Socket {
     let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let made = Socket(owning: try required("socket") { Glibc.socket(address.family, type, 0) })
     made.set(CInt(IPPROTO_TCP), TCP_NODELAY, to: 1)
@@ -51,18 +51,18 @@ package struct Socket: ~Copyable {
   }
 
   /// Ends our direction; the peer reads the end after all that was written.
-  package func shutdownWriting() {
+  public func shutdownWriting() {
     _ = shutdown(descriptor, CInt(SHUT_WR))
   }
 
   /// Has the end of this socket reset the connection, so that the peer cannot take what it got as complete.
-  package func resetAtEnd() {
+  public func resetAtEnd() {
     var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
     _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
   }
 
   /// The error that is pending at the socket, such as why a connection was not made; takes it away.
-  package func takeError() -> SystemError? {
+  public func takeError() -> SystemError? {
     var code: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
     let result = uninterrupted { Int(getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)) }
@@ -71,11 +71,11 @@ package struct Socket: ~Copyable {
   }
 
   /// Who is at the other end; nil when nobody is.
-  package var peerAddress: SocketAddress? {
+  public var peerAddress: SocketAddress? {
     SocketAddress.filled { getpeername(descriptor, $0, $1) }.address
   }
 
-  package var localAddress: SocketAddress? {
+  public var localAddress: SocketAddress? {
     SocketAddress.filled { getsockname(descriptor, $0, $1) }.address
   }
 

@@ -2,7 +2,7 @@ extension SocketAddress {
   /// An address from its bytes in network order.
   ///
   /// - Returns: nil unless there are 4 or 16.
-  package init?(bytes: [UInt8], port: UInt16) {
+  public init?(bytes: [UInt8], port: UInt16) {
     switch bytes.count {
     case 4: self.init(.v4(bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }), port: port)
     case 16:
@@ -15,7 +15,7 @@ extension SocketAddress {
   }
 
   /// The IPv4 address that a socket for both families gives as IPv6 (`::ffff:192.0.2.1`); any other as it is.
-  package var unmapped: SocketAddress {
+  public var unmapped: SocketAddress {
     guard case .v6(0, let low, _) = address, UInt64(bigEndian: low) >> 32 == 0xFFFF else { return self }
     return SocketAddress(.v4(UInt32(truncatingIfNeeded: UInt64(bigEndian: low)).bigEndian), port: port)
   }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// An IP address and a port.
-package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
+public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   enum Host: Hashable {
     /// In network order, as the kernel has it.
     case v4(UInt32)
@@ -10,7 +10,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   let address: Host
-  package var port: UInt16
+  public var port: UInt16
 
   init(_ address: Host, port: UInt16) {
     self.address = address
@@ -18,7 +18,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// An address from its literal: `192.0.2.1`, `2001:db8::1`, `[2001:db8::1]`, `fe80::1%eth0`; nil for anything else.
-  package init?(host: String, port: UInt16) {
+  public init?(host: String, port: UInt16) {
     self.port = port
     // The library would stop reading there.
     if host.utf8.contains(0) { return nil }
@@ -49,7 +49,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What one site owns: the address without a port, of IPv6 the network of 64 bits.
-  package var network: SocketAddress {
+  public var network: SocketAddress {
     switch address {
     case .v4: SocketAddress(address, port: 0)
     case .v6(let high, _, let scope): SocketAddress(.v6(high, 0, scope: scope), port: 0)
@@ -57,19 +57,19 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The address as 128 bits, of IPv4 as `::ffff:a.b.c.d`: for ranges of addresses.
-  package var bits: (high: UInt64, low: UInt64) {
+  public var bits: (high: UInt64, low: UInt64) {
     switch address {
     case .v4(let four): (0, 0xFFFF_0000_0000 | UInt64(UInt32(bigEndian: four)))
     case .v6(let high, let low, _): (UInt64(bigEndian: high), UInt64(bigEndian: low))
     }
   }
 
-  package var isIPv6: Bool {
+  public var isIPv6: Bool {
     if case .v6 = address { true } else { false }
   }
 
   /// Whether the address is this machine's own and reachable from nowhere else (127/8, ::1).
-  package var isLoopback: Bool {
+  public var isLoopback: Bool {
     switch address {
     case .v4(let four): UInt32(bigEndian: four) >> 24 == 127
     case .v6(let high, let low, _): high == 0 && UInt64(bigEndian: low) == 1
@@ -77,7 +77,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The address without the port, IPv6 without brackets.
-  package var host: String {
+  public var host: String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
       guard let start = text.baseAddress else { return "" }
       switch address {
@@ -94,6 +94,6 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// `192.0.2.1:80` or `[2001:db8::1]:80`.
-  package var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
-  package var description: String { text }
+  public var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  public var description: String { text }
 }

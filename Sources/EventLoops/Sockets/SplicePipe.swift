@@ -5,16 +5,16 @@ import Glibc
 ///
 /// For big bodies that nobody here looks at. A megabyte costs about six tenths of the CPU time of reading and writing it.
 /// Belongs to one loop.
-package final class SplicePipe {
+public final class SplicePipe {
   /// Bytes that a pipe is asked to hold; the kernel may grant less.
-  package static let capacity = 1 << 20
+  public static let capacity = 1 << 20
 
   private let output: CInt
   private let input: CInt
   /// Bytes inside.
-  package private(set) var count = 0
+  public private(set) var count = 0
 
-  package init() throws(SystemError) {
+  public init() throws(SystemError) {
     var ends: [CInt] = [-1, -1]
     try required("pipe2") { clinux_open_pipe(&ends, CInt(Self.capacity)) }
     output = ends[0]
@@ -26,10 +26,10 @@ package final class SplicePipe {
     close(input)
   }
 
-  package var isEmpty: Bool { count == 0 }
+  public var isEmpty: Bool { count == 0 }
 
   /// Takes up to `limit` bytes from a socket. `wouldBlock`: the socket has none, or the pipe has no room.
-  package func fill(from socket: borrowing Socket, limit: Int) -> Socket.Outcome {
+  public func fill(from socket: borrowing Socket, limit: Int) -> Socket.Outcome {
     let descriptor = socket.descriptor
     let moved = uninterrupted { clinux_splice(descriptor, input, limit) }
     if moved > 0 { count += moved }
@@ -37,7 +37,7 @@ package final class SplicePipe {
   }
 
   /// Gives what is inside to a socket, as far as it takes it.
-  package func drain(into socket: borrowing Socket) -> Socket.Outcome {
+  public func drain(into socket: borrowing Socket) -> Socket.Outcome {
     let descriptor = socket.descriptor
     let moved = uninterrupted { clinux_splice(output, descriptor, count) }
     if moved > 0 { count -= moved }

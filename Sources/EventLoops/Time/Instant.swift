@@ -1,40 +1,40 @@
 import Glibc
 
 /// A point of the machine's monotonic clock.
-package struct Instant: Comparable, Hashable, Sendable {
+public struct Instant: Comparable, Hashable, Sendable {
   /// Nanoseconds since an arbitrary start (CLOCK_MONOTONIC).
-  package var nanoseconds: UInt64
+  public var nanoseconds: UInt64
 
-  package init(nanoseconds: UInt64) {
+  public init(nanoseconds: UInt64) {
     self.nanoseconds = nanoseconds
   }
 
   /// Later than any other.
-  package static let distantFuture = Instant(nanoseconds: .max)
+  public static let distantFuture = Instant(nanoseconds: .max)
 
   /// Reads the clock. On a loop, ``EventLoop/now`` is cheaper and the same for a whole tick.
-  package static func now() -> Instant {
+  public static func now() -> Instant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Instant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
   }
 
-  package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+  public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// Clamped at both ends of the clock.
-  package static func + (instant: Instant, duration: Duration) -> Instant {
+  public static func + (instant: Instant, duration: Duration) -> Instant {
     let step = duration.wholeNanoseconds
     let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(step.magnitude)
     if step >= 0 { return overflow ? distantFuture : Instant(nanoseconds: sum) }
     return Instant(nanoseconds: instant.nanoseconds > step.magnitude ? instant.nanoseconds - step.magnitude : 0)
   }
 
-  package static func - (instant: Instant, duration: Duration) -> Instant {
+  public static func - (instant: Instant, duration: Duration) -> Instant {
     let step = duration.wholeNanoseconds
     return instant + .nanoseconds(step == .min ? .max : -step)
   }
 
-  package static func - (later: Instant, earlier: Instant) -> Duration {
+  public static func - (later: Instant, earlier: Instant) -> Duration {
     if later >= earlier {
       return .nanoseconds(Int64(clamping: later.nanoseconds - earlier.nanoseconds))
     }
@@ -42,14 +42,14 @@ package struct Instant: Comparable, Hashable, Sendable {
   }
 
   /// What has passed since an instant, in nanoseconds: without the way over `Duration`. 0 when it is yet to come.
-  package func nanoseconds(since earlier: Instant) -> UInt64 {
+  public func nanoseconds(since earlier: Instant) -> UInt64 {
     nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
   }
 }
 
 extension Duration {
   /// The duration in nanoseconds, clamped to what fits.
-  package var wholeNanoseconds: Int64 {
+  public var wholeNanoseconds: Int64 {
     // One division of two words by one; `components` makes several of two by two.
     let attoseconds = attoseconds
     let magnitude = attoseconds.magnitude

@@ -1,8 +1,8 @@
-package import Bytes
+public import Bytes
 
 extension WallTime {
   /// Appends the date of HTTP (RFC 9110 section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`, 29 bytes.
-  package func appendHTTPDate(to output: inout ByteBuffer) {
+  public func appendHTTPDate(to output: inout ByteBuffer) {
     let time = CalendarTime(self)
     output.append(weekdayName(time.weekday))
     output.append(", ")
@@ -15,7 +15,7 @@ extension WallTime {
   }
 
   /// Appends the time as RFC 3339 with milliseconds: `1994-11-06T08:49:37.125Z`, 24 bytes.
-  package func appendRFC3339(to output: inout ByteBuffer) {
+  public func appendRFC3339(to output: inout ByteBuffer) {
     let time = CalendarTime(self)
     output.append(time.year, digits: 4)
     output.append(UInt8(ascii: "-"))
@@ -30,7 +30,7 @@ extension WallTime {
   }
 
   /// As ``appendRFC3339(to:)``.
-  package var text: String {
+  public var text: String {
     var output = ByteBuffer()
     appendRFC3339(to: &output)
     return output.withSpan { String(repairing: $0) }
@@ -87,14 +87,14 @@ extension ByteBuffer {
 }
 
 /// The text of the `Date` field, made anew once per second.
-package struct HTTPDateCache: ~Copyable {
+public struct HTTPDateCache: ~Copyable {
   private var second = Int64.min
   private var text = ByteBuffer(minimumCapacity: 32)
 
-  package init() {}
+  public init() {}
 
   /// Appends the date, 29 bytes.
-  package mutating func append(_ time: WallTime, to output: inout ByteBuffer) {
+  public mutating func append(_ time: WallTime, to output: inout ByteBuffer) {
     if time.seconds != second {
       second = time.seconds
       text.removeAll()

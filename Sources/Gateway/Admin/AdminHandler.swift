@@ -72,7 +72,12 @@ package struct AdminHandler: Sendable {
       response.fields.append(("allow", resource.allowed.map(\.name).joined(separator: ", ")))
       return response
     }
-    if let refusal = refusal(of: request, for: resource) { return refusal }
+    if let refusal = refusal(of: request, for: resource) {
+      if case .reload = resource {
+        control.refusedReload(actor: actor(of: request, showedToken: false), reason: Self.reason(refusal))
+      }
+      return refusal
+    }
     return answer(resource, request)
   }
 
@@ -146,7 +151,7 @@ package struct AdminHandler: Sendable {
     case .samples(let procedure): return answer(control.samples(procedure))
     case .stage(let procedure): return changeStage(of: procedure, request)
     case .hold(let procedure): return hold(procedure, request)
-    case .reload: return reload(request.body)
+    case .reload: return reload(request)
     }
   }
 
@@ -162,11 +167,20 @@ package struct AdminHandler: Sendable {
     }
   }
 
+  /// Who asks, once it is known that it may.
   private func actor(of request: LocalRequest) -> AdminActor {
     var showedToken = false
     if case .admin(.some) = role { showedToken = true }
-    return AdminActor(
-      address: request.peer?.host ?? "", agent: request.field("user-agent") ?? "", showedToken: showedToken)
+    return actor(of: request, showedToken: showedToken)
+  }
+
+  private func actor(of request: LocalRequest, showedToken: Bool) -> AdminActor {
+    AdminActor(address: request.peer?.host ?? "", agent: request.field("user-agent") ?? "", showedToken: showedToken)
+  }
+
+  /// What a refusal says.
+  private static func reason(_ refusal: LocalResponse) -> String {
+    (try? JSONValue(parsing: refusal.body))?["error"]?.text ?? "status \(refusal.status)"
   }
 
   private func hold(_ procedure: String, _ request: LocalRequest) -> LocalResponse {
@@ -186,11 +200,12 @@ package struct AdminHandler: Sendable {
   }
 
   /// There is nothing to say in the body of a reload: it is empty or `{}`.
-  private func reload(_ body: [UInt8]) -> LocalResponse {
+  private func reload(_ request: LocalRequest) -> LocalResponse {
+    let body = request.body
     if !body.isEmpty, (try? JSONValue(parsing: body)) != .object([]) {
       return .failure(400, "the body of a reload is empty or {}")
     }
-    switch control.reload() {
+    switch control.reload(actor: actor(of: request)) {
     case .ok(let warnings):
       var members = [JSONValue.Member("outcome", "ok")]
       if !warnings.isEmpty { members.append(JSONValue.Member("warnings", .array(warnings.map(Self.json)))) }

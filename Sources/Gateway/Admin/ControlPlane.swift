@@ -10,7 +10,7 @@ package protocol ControlPlane: AnyObject, Sendable {
   func routes() -> [UInt8]
   /// The upstreams and how their endpoints do, as JSON.
   func upstreams() -> [UInt8]
-  /// The last changes of stages, of all routes, newest first, as JSON.
+  /// The last changes of stages, of all routes, and the last reloads, newest first, as JSON.
   func audit() -> [UInt8]
   /// One route as it stands in ``routes()``.
   ///
@@ -28,7 +28,11 @@ package protocol ControlPlane: AnyObject, Sendable {
   /// Stops a route's ramp or lets it go on.
   func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError>
   /// Reads the configuration anew and publishes it; a faulty one leaves the old one serving.
-  func reload() -> ReloadOutcome
+  func reload(actor: AdminActor) -> ReloadOutcome
+  /// Somebody asked for a reload who may not: for the audit.
+  ///
+  /// - Parameter reason: what was said to that.
+  func refusedReload(actor: AdminActor, reason: String)
 }
 
 /// Why a change was refused.

@@ -49,7 +49,6 @@ extension Call {
   func finish(tellsClient: Bool = true) {
     guard state != .ended else { return }
     state = .ended
-    attempt = nil
     relay?.close()
     worker.shared.buffers.release(reserved)
     reserved = 0
@@ -57,6 +56,7 @@ extension Call {
     worker.discard(&requestBody)
     worker.discard(&replyBody)
     for index in chain.end() { chain[index].onEnd(self) }
+    attempt = nil
     worker.callEnded(self)
     let client = client
     self.client = nil
@@ -92,7 +92,17 @@ extension Call {
 
   func deadlinePassed() {
     fallback?.deadlinePassed()
-    fail(RPCError(.deadlineExceeded, "the deadline passed"))
+    fail(RPCError(.deadlineExceeded, "the deadline passed", logDetail: whatIsMissing))
+  }
+
+  /// What was waited for, for the log.
+  private var whatIsMissing: String {
+    guard let attempt else {
+      return state == .gathering ? "the request had not come whole" : ""
+    }
+    let place = attempt.endpoint?.name ?? upstreamName
+    if attempt.head != nil { return "\(place): its answer had begun" }
+    return "\(place): \(attempt.connection == nil ? "there was no connection yet" : "it had not answered")"
   }
 
   func stalled() { fail(RPCError(.deadlineExceeded, "nothing moved for longer than timeouts.stream_idle")) }

@@ -9,6 +9,8 @@ struct WholeRequest {
   let request: UpstreamRequest
   /// Reads the answer; nil where it passes as it is.
   let backend: (any Backend)?
+  /// What follows the request piece by piece, since trailers come behind it.
+  var streamed: (body: Payload, trailers: FieldBlock)?
 }
 
 /// The second question of a call whose route has `fallback:`.
@@ -40,12 +42,16 @@ extension Call {
   private func write(for upstream: Int) throws(RPCError) -> WholeRequest {
     guard let route = route?.plan else { throw RPCError(.internal, "no route") }
     let configuration = plans.snapshot.upstreams[upstream]
-    if try face.agrees(with: configuration, self) {
+    if try face.agrees(with: configuration.dialect, self) {
       if let limit = exceededRequestLimit { throw tooLarge(limit: limit) }
       let request = PassThrough.request(for: self, to: configuration.protocol, over: configuration.http)
       if request.framing != .none {
         let body = Payload()
         swap(&body.buffer, &requestBody)
+        if let trailers = fallback?.trailers {
+          request.framing = .chunked
+          return WholeRequest(request: request, backend: nil, streamed: (body, trailers))
+        }
         request.framing = .length(body.buffer.count)
         request.body = body
       }
@@ -53,7 +59,7 @@ extension Call {
     }
     let payload = try requestPayload()
     replyCodec = payload.codec
-    let backend = Backends.backend(for: route, configuration)
+    let backend = Backends.backend(for: route, configuration.dialect)
     let request = UpstreamRequest()
     try backend.encodeRequest(self, payload, into: request)
     if let body = request.body, body.buffer.count > Watermark.high { try claim(body.buffer.count) }
@@ -70,12 +76,16 @@ extension Call {
       if face.kind != .rest { tap = ReplyTap(face: face) }
     }
     start(whole.request, upstream: upstream)
+    // It may have failed at once.
+    guard let (body, trailers) = whole.streamed, state == .passing, let attempt else { return }
+    attempt.send(&body.buffer, body.buffer.count)
+    attempt.sendEnd(trailers: trailers)
   }
 
   /// The rest of the request is gathered for the other side; ``ask()`` follows.
   func gather(for upstream: Int) {
     guard let route = route?.plan else { return }
-    answers(through: Backends.backend(for: route, plans.snapshot.upstreams[upstream]))
+    answers(through: Backends.backend(for: route, plans.snapshot.upstreams[upstream].dialect))
     state = .gathering
     client?.startReceiving()
     client?.resumeReceiving()

@@ -26,14 +26,14 @@ extension Call {
   }
 
   /// Whether the request body that has come so far may pass; else the call has ended.
-  func checkPassingRequest() -> Bool {
+  func checkRequestLength() -> Bool {
     guard let limit = routeLimits?.request, receivedBytes > limit, !passesMessages else { return true }
     fail(tooLarge(limit: limit))
     return false
   }
 
   /// The same of a stream's messages, by its next bytes.
-  func checkPassingRequest(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
+  func checkRequestMessages(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
     guard let limit = routeLimits?.request, passesMessages else { return true }
     var meter = requestMeter ?? EnvelopeMeter(limit: limit, dialect: .grpc)
     let isGood = buffer.withSpan(0..<count) { meter.observe($0) }

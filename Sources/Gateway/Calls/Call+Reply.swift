@@ -193,11 +193,13 @@ extension Call: AttemptOwner {
     sentHead = true
     UnknownFieldsReport.write(self, into: answer.fields)
     leaveWithReply(answer.fields)
+    let framing = answer.framing
     // A byte behind a head without a body would be the next answer's.
-    if answer.framing == .none { answer.body.removeAll() }
-    sentBytes += answer.body.count
-    client?.sendHead(status: answer.status, fields: answer.fields, framing: answer.framing, endsCall: true)
-    client?.sendBody(&answer.body, answer.body.count)
+    if framing == .none { answer.body.removeAll() }
+    let count = answer.body.count
+    sentBytes += count
+    client?.sendHead(status: answer.status, fields: answer.fields, framing: framing, endsCall: true)
+    client?.sendBody(&answer.body, count)
     if !answer.trailers.isEmpty { client?.sendEnd(trailers: answer.trailers) }
   }
 

@@ -13,7 +13,7 @@ extension Call {
     receivedBytes += count
     switch state {
     case .passing:
-      guard let attempt, checkPassingRequest(), checkPassingRequest(buffer, count) else {
+      guard let attempt, checkRequestLength(), checkRequestMessages(buffer, count) else {
         return buffer.consume(count)
       }
       shadow?.received(buffer, count)
@@ -40,7 +40,7 @@ extension Call {
       plans.snapshot.identityFields?.remove(from: trailers)
       plans.snapshot.guardedNames.clean(trailers, forwarded: true, isTrusted: false)
     }
-    fallback?.hasWholeRequest = true
+    fallback?.requestEnded(trailers)
     switch state {
     case .passing:
       attempt?.sendEnd(trailers: trailers.isEmpty ? nil : trailers)
@@ -57,7 +57,7 @@ extension Call {
   func ask() throws(RPCError) {
     guard let backend, let decision, let index = route?.plan.upstream(of: decision.answering) else { return }
     let payload = try requestPayload()
-    if face.request == .connectGet, try face.agrees(with: plans.snapshot.upstreams[index], self) {
+    if face.request == .connectGet, try face.agrees(with: plans.pool(index).dialect, self) {
       pass(to: index)
       shadow?.launch(from: self, payload)
       return
@@ -66,7 +66,7 @@ extension Call {
       return try relay(caller, answering, to: index, message: payload)
     }
     replyCodec = payload.codec
-    let request = UpstreamRequest()
+    let request = UpstreamRequest(of: worker)
     try backend.encodeRequest(self, payload, into: request)
     if let body = request.body, body.buffer.count > Watermark.high, !reserve(body.buffer.count) { return }
     state = .asked
@@ -91,7 +91,7 @@ extension Call {
     if let limit = exceededRequestLimit { return fail(tooLarge(limit: limit)) }
     fallback?.keepHead()
     let pool = plans.pool(upstream)
-    let request = PassThrough.request(for: self, to: pool.configuration.protocol, over: pool.configuration.http)
+    let request = PassThrough.request(for: self, to: pool.dialect.protocol, over: pool.dialect.http)
     state = .passing
     if face.kind != .rest { tap = ReplyTap(face: face) }
     start(request, upstream: upstream)
@@ -115,8 +115,9 @@ extension Call {
       return
     }
     request.isStream = route?.plan.isStreaming ?? true
+    request.streamsMessages = isStreamingRoute
     let pool = plans.pool(upstream)
-    upstreamName = pool.configuration.name
+    upstreamName = pool.name
     let attempt: Attempt
     if let fallback {
       attempt = fallback.attempt(request, pool)

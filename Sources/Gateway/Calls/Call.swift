@@ -86,8 +86,8 @@ final class Call {
     replyTrailerFields = taken
     return taken
   }
-  private var replyMetadataFields: FieldBlock?
-  private var replyTrailerFields: FieldBlock?
+  @exclusivity(unchecked) private var replyMetadataFields: FieldBlock?
+  @exclusivity(unchecked) private var replyTrailerFields: FieldBlock?
 
   /// Nobody asks for what the answer said any more.
   func forgetReplyFields() {
@@ -158,7 +158,7 @@ final class Call {
   init(
     worker: Worker, plans: LoopSnapshot, route: RouteState?, face: any Face, client: (any ClientStream)?,
     head: RequestHead, options: ConnectionOptions, framing: BodyFraming, captures: [Range<Int>],
-    fallbackUpstream: Int?, refusal: RPCError?
+    fallbackUpstream: Int?
   ) {
     self.worker = worker
     self.plans = plans
@@ -170,7 +170,6 @@ final class Call {
     self.captures = captures
     self.fallbackUpstream = fallbackUpstream
     requestFraming = framing
-    pendingError = refusal
     startedAt = worker.loop.now
     let unrouted = fallbackUpstream == nil ? nil : plans.snapshot.fallback?.interceptors
     chain = InterceptorChain(route?.plan.interceptors ?? unrouted ?? plans.snapshot.interceptors)
@@ -285,11 +284,11 @@ final class Call {
       let pool = plans.pool(upstream)
       // A GET with a body passes nowhere: it is seen first whether there is one.
       let mayPass = face.request != .connectGet || !hasRequestBody
-      if mayPass, try face.agrees(with: pool.configuration, self) {
+      if mayPass, try face.agrees(with: pool.dialect, self) {
         pass(to: upstream)
         if !hasRequestBody { shadow?.launch(from: self) }
       } else {
-        try translate(route.plan, to: upstream, pool.configuration)
+        try translate(route.plan, to: upstream, pool.dialect)
       }
     } catch {
       failAsking(error)
@@ -297,9 +296,9 @@ final class Call {
   }
 
   private func translate(
-    _ route: Route, to upstream: Int, _ configuration: UpstreamConfiguration
+    _ route: Route, to upstream: Int, _ dialect: UpstreamDialect
   ) throws(RPCError) {
-    let backend = Backends.backend(for: route, configuration)
+    let backend = Backends.backend(for: route, dialect)
     if route.isStreaming {
       guard let caller = face.stream, let answering = backend.stream else {
         throw RPCError(.unimplemented, "the method streams, and the call is none of a stream")

@@ -4,7 +4,8 @@ import RPC
 
 /// One message as bytes of a codec: the hub's form, shared by the attempts of a call and never changed once made.
 final class Payload {
-  var buffer = ByteBuffer()
+  // Unchecked, as all of this file that says so (decision 52): codecs write it and read it, who know nobody.
+  @exclusivity(unchecked) var buffer = ByteBuffer()
   /// How ``buffer`` is to be read.
   var codec = MessageCodec.proto
   /// What ``buffer`` is compressed with: a side that takes it so gets it as it came. An empty one never is.

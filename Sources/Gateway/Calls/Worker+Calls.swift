@@ -42,9 +42,11 @@ extension Worker {
         if refusal?.httpStatus != 421 { refusal?.code = .unimplemented }
       }
     }
-    return Call(
+    let call = Call(
       worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
-      framing: framing, captures: route == nil ? [] : router.captures, fallbackUpstream: fallback, refusal: refusal)
+      framing: framing, captures: route == nil ? [] : router.captures, fallbackUpstream: fallback)
+    if let refusal { call.pendingError = refusal }
+    return call
   }
 
   /// The call of a request whose head was refused before anybody could ask for what it is: it has no route, and of the
@@ -55,7 +57,7 @@ extension Worker {
     if face.kind == .grpc, head.version != .http2 { face = RESTFace(binding: 0) }
     return Call(
       worker: self, plans: plans, route: nil, face: face, client: client, head: head, options: ConnectionOptions(),
-      framing: .none, captures: [], fallbackUpstream: nil, refusal: nil)
+      framing: .none, captures: [], fallbackUpstream: nil)
   }
 
   /// The error of a request that came over a connection whose certificate is for others (RFC 9110 section 15.5.20): the

@@ -146,7 +146,7 @@ extension ClientConnection {
     setReadsPaused(false)
     if owesContinue {
       owesContinue = false
-      output.append("HTTP/1.1 100 Continue\r\n\r\n")
+      output.last.append("HTTP/1.1 100 Continue\r\n\r\n")
       scheduleFlush()
     }
     rateWindowStart = worker.loop.now

@@ -9,7 +9,7 @@ extension ClientConnection: ClientStream {
 
   func sendInterim(_ head: ResponseHead) {
     guard phase != .closed, !sentHead, incoming?.head.version == .http11 else { return }
-    HeadWriter.response(status: head.status, fields: head.fields, framing: .none, closing: false, into: &output)
+    HeadWriter.response(status: head.status, fields: head.fields, framing: .none, closing: false, into: &output.last)
     scheduleFlush()
   }
 
@@ -27,9 +27,9 @@ extension ClientConnection: ClientStream {
     if !endsCall { arm(worker.loop.now + worker.timeouts.streamIdle) }
     answerFraming = framing
     let shown: BodyFraming = suppressesBody && framing == .untilClose ? .none : framing
-    worker.lendBuffer(to: &output)
+    output.makeRoom(from: worker.loop.buffers)
     HeadWriter.response(
-      status: status, fields: fields, framing: shown, closing: closesAfterAnswer && status != 101, into: &output)
+      status: status, fields: fields, framing: shown, closing: closesAfterAnswer && status != 101, into: &output.last)
     scheduleFlush()
   }
 
@@ -39,16 +39,18 @@ extension ClientConnection: ClientStream {
       return
     }
     if answerFraming == .chunked || count < buffer.count || buffer.capacity == 0 {
-      worker.lendBuffer(to: &output, for: count + ChunkedWriter.overhead)
+      output.makeRoom(for: count + ChunkedWriter.overhead, from: worker.loop.buffers)
+    } else {
+      output.makePlace(for: count, from: worker.loop.buffers)
     }
-    BodyFramer.frame(&buffer, count, as: answerFraming, into: &output)
+    BodyFramer.frame(&buffer, count, as: answerFraming, into: &output.last)
     if isCongested { wasCongested = true }
     scheduleFlush()
   }
 
   func sendEnd(trailers: FieldBlock?) {
     guard phase != .closed, !suppressesBody else { return }
-    BodyFramer.frameEnd(trailers, as: answerFraming, into: &output)
+    BodyFramer.frameEnd(trailers, as: answerFraming, into: &output.last)
     scheduleFlush()
   }
 
@@ -145,7 +147,7 @@ extension ClientConnection: ClientStream {
     guard phase != .closed else { return }
     // Asked anew: room at the client may have brought more.
     if output.isEmpty, pipe == nil {
-      worker.recycle(&output)
+      output.rest(worker.loop.buffers)
       releaseReserved()
       if phase == .discard { finishWriting() }
     }
@@ -153,7 +155,7 @@ extension ClientConnection: ClientStream {
   }
 
   private func writeOutput() throws(TransportError) {
-    switch transport?.write(from: &output) ?? .closed {
+    switch output.write(givingTo: worker.loop.buffers, { transport?.write(from: &$0) ?? .closed }) {
     case .transferred: lastProgress = worker.loop.now
     case .wouldBlock: break
     case .closed: throw TransportError.system(SystemError(call: "send", code: 0))

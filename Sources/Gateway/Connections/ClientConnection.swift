@@ -41,7 +41,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
   var phase = Phase.head
 
   @exclusivity(unchecked) var input = ByteBuffer()
-  @exclusivity(unchecked) var output = ByteBuffer()
+  @exclusivity(unchecked) var output = QueuedOutput()
   /// Body bytes that go before what is in the output.
   var pipe: SplicePipe?
   /// Nil while the connection is idle.
@@ -148,7 +148,7 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
     if let pipe { worker.give(pipe) }
     pipe = nil
     worker.discard(&input)
-    worker.discard(&output)
+    output.removeAll(givingTo: worker.loop.buffers)
     releaseReserved()
     // Not back to the pool: who closes may still be reading from it.
     incoming = nil

@@ -61,7 +61,7 @@ final class ClientHandshake: ReadinessHandler, PendingClient {
   private func end(_ outcome: String, _ reason: String?) {
     count(outcome)
     if let reason {
-      worker.log(.info, "no TLS with \(origin.address.host) on \(listener.socket.address.text): \(reason)")
+      worker.logOfPeer("no TLS with \(origin.address.host) on \(listener.socket.address.text): \(reason)")
     }
     close()
   }

@@ -92,7 +92,7 @@ final class ProxyHandshake: ReadinessHandler, PendingClient {
   private func refuse(_ outcome: String, _ reason: String?) {
     count(outcome)
     if let reason {
-      worker.log(.info, "refused \(origin.address.host) on \(listener.socket.address.text): \(reason)")
+      worker.logOfPeer("refused \(origin.address.host) on \(listener.socket.address.text): \(reason)")
     }
     close()
   }

@@ -9,8 +9,10 @@ final class ExplainedClient: ClientStream {
   private(set) var status = 0
   private(set) var body = ""
   private(set) var isReceiving = false
-  /// Nobody called, so nothing tells of whom.
-  var caller: ConnectionOrigin? { nil }
+  /// Who is taken to call.
+  let caller: ConnectionOrigin?
+
+  init(caller: ConnectionOrigin? = nil) { self.caller = caller }
 
   var hasReceivedAll: Bool { true }
   var isCongested: Bool { false }

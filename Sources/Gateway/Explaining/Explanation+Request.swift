@@ -1,4 +1,6 @@
 import Bytes
+import Configuration
+import EventLoops
 import HTTPModel
 import RPC
 
@@ -28,6 +30,15 @@ extension Explanation {
       input.append(text: "Content-Length: \(body.count)\r\n")
     }
     input.append("\r\n")
+  }
+
+  /// Nobody called. What upstreams are told is what they would be told of a client on this machine, at the first listener.
+  static func caller(_ snapshot: Snapshot, _ report: inout ExplanationText) -> ConnectionOrigin? {
+    guard let listener = snapshot.configuration.listeners.first, let address = SocketAddress(host: "127.0.0.1", port: 0)
+    else { return nil }
+    report.line("client", "\(address.host), at the listener \(listener.address.text)")
+    return ConnectionOrigin(
+      address: address, port: listener.address.port, plan: snapshot.listener(listener.address))
   }
 
   /// gRPC comes over HTTP/2 only.

@@ -7,11 +7,28 @@ extension Explanation {
     guard let decision = call.decision else { return }
     report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers\(origin(call))")
     guard let route = call.route?.plan else { return }
+    describeChoice(call, route, decision, &report)
     if let plan = route.fallback, let other = SideFallback.target(of: call, route, plan, decision) {
       let name = call.plans.snapshot.upstreams[other].name
       report.line("fallback", "the \(decision.side.other.label) side (\(name)) is asked once more, if it fails")
     }
     describeCopy(call, route, decision, &report)
+  }
+
+  /// What made the choice, where the stage leaves one.
+  private static func describeChoice(
+    _ call: Call, _ route: Route, _ decision: StageDecision, _ report: inout ExplanationText
+  ) {
+    switch decision.reason {
+    case .stage: break
+    case .rule: report.line("because", "a rule of `canary` says so")
+    case .override: report.line("because", "the header of `override` says so")
+    case .share:
+      let place = StickyHash.place(of: route.canary.keys.hash(of: call))
+      let keys = (route.settings.canary?.stickyBy ?? []).map(\.text)
+      let known = keys.isEmpty ? "" : "the first that is there of \(keys.joined(separator: ", ")), else "
+      report.line("because", "this caller stands at \(share(place)) of all; it is known by \(known)its address")
+    }
   }
 
   /// That somebody, a guard or a ramp has set the stage over that of the file.

@@ -39,7 +39,7 @@ enum Explanation {
     }
     let options = HopByHop.remove(from: head.fields)
     setVersion(head)
-    let client = ExplainedClient()
+    let client = ExplainedClient(caller: caller(worker.plans.snapshot, &report))
     let call = worker.makeCall(client: client, head: head, options: options, framing: framing)
     var sent: (request: UpstreamRequest, upstream: UpstreamConfiguration)?
     var passes = false

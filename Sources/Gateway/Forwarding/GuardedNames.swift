@@ -5,7 +5,8 @@ import HTTPModel
 /// else can send them. In another spelling they would pass by those who care for them, and some servers read `X_Real_Ip`
 /// as `X-Real-IP`; so a field whose name has a `_`, and is one of these names otherwise, is taken out of every request.
 ///
-/// The usual spelling is the business of whoever writes the field.
+/// The usual spelling is the business of whoever writes the field. Of `X-Turnout-Shadow`, which only copies carry, nobody
+/// is: a client that sends it would be taken for one, by a backend that does less for copies.
 struct GuardedNames: Sendable {
   private let names: [[UInt8]]
 
@@ -44,12 +45,13 @@ struct GuardedNames: Sendable {
   ///
   /// - Parameters:
   ///   - forwarded: whether the fields that tell who called are the gateway's.
-  ///   - isTrusted: whether the peer may have set them.
+  ///   - isTrusted: whether the peer may have set them. It may be a gateway, too, whose copies these are.
   func clean(_ fields: FieldBlock, forwarded: Bool, isTrusted: Bool) {
     var index = 0
-    while let found = suspect(in: fields, from: index, forwarded && !isTrusted) {
+    while let found = suspect(in: fields, from: index, forwarded: forwarded, isTrusted: isTrusted) {
       let isTaken = fields.withName(at: found) { name in
         if forwarded, Self.tellsOfClients(name) { return true }
+        if !isTrusted, Self.tellsOfCopies(name) { return true }
         return names.contains { FieldSpelling.isSame($0.span, name) }
       }
       if isTaken { fields.remove(at: found) }
@@ -58,13 +60,14 @@ struct GuardedNames: Sendable {
   }
 
   /// The next field that is looked at more closely: in nearly every request there is none.
-  private func suspect(in fields: FieldBlock, from start: Int, _ foreign: Bool) -> Int? {
+  private func suspect(in fields: FieldBlock, from start: Int, forwarded: Bool, isTrusted: Bool) -> Int? {
     fields.withFields { lines, entries in
       for index in start..<max(start, entries.count) {
         // The known names are spelt as they should be.
         guard entries[index].name == .other, !entries[index].isRemoved else { continue }
         let name = lines.extracting(entries[index].nameBytes)
-        if FieldSpelling.hasUnderscore(name) || foreign && Self.tellsOfClients(name) { return index }
+        if FieldSpelling.hasUnderscore(name) { return index }
+        if !isTrusted, forwarded && Self.tellsOfClients(name) || Self.tellsOfCopies(name) { return index }
       }
       return nil
     }
@@ -74,5 +77,9 @@ struct GuardedNames: Sendable {
   private static func tellsOfClients(_ name: Span<UInt8>) -> Bool {
     FieldSpelling.begins(name, with: "x-forwarded-")
       || name.count == 9 && FieldSpelling.begins(name, with: "x-real-ip")
+  }
+
+  private static func tellsOfCopies(_ name: Span<UInt8>) -> Bool {
+    name.count == 16 && FieldSpelling.begins(name, with: "x-turnout-shadow")
   }
 }

@@ -51,7 +51,9 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
-  var latestAgent = LatestAgent()
+  private var peerLines = PeerLines()
+  // Unchecked (decision 52): it hashes and compares bytes, and calls nobody who comes back.
+  @exclusivity(unchecked) var latestAgent = LatestAgent()
   var requestIDs = RequestIDSource()
   var traceIDs = TraceIDSource()
   var traceExporters: [TraceExporter] = []
@@ -89,6 +91,12 @@ final class Worker {
   var headLimits: HeadLimits { plans.snapshot.headLimits }
 
   func log(_ level: GatewayLog.Level, _ message: String) { shared.log.write(level, message) }
+
+  /// Logs what a client did wrong, as long as there are not too many such lines.
+  func logOfPeer(_ message: @autoclosure () -> String) {
+    guard let leftOut = peerLines.next(at: loop.now) else { return }
+    log(.info, leftOut == 0 ? message() : "\(message()); \(leftOut) such lines before it were left out")
+  }
 
   // MARK: Snapshots and listeners
 

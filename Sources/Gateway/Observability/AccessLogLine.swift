@@ -30,6 +30,7 @@ enum AccessLogLine {
     member("side", call.decision?.answering.label, to: &line)
     appendFallback(call, to: &line)
     member("upstream", call.upstreamName.isEmpty ? nil : call.upstreamName, to: &line)
+    member("endpoint", call.attempt?.endpoint?.place, to: &line)
     line.append(",\"status\":")
     line.append(decimal: call.status)
     member("code", call.outcome.map { "\($0.name)" } ?? "ok", to: &line)
@@ -39,8 +40,11 @@ enum AccessLogLine {
     line.append(decimal: call.receivedBytes)
     line.append(",\"sent\":")
     line.append(decimal: call.sentBytes)
-    field("user_agent", .userAgent, call, to: &line)
-    field("request_id", .xRequestId, call, to: &line)
+    field("user_agent", call.head.fields.firstIndex(of: .userAgent), call, to: &line)
+    if let version = call.plans.snapshot.versionHeader {
+      field("app_version", call.head.fields.firstIndex(of: version.span), call, to: &line)
+    }
+    field("request_id", call.head.fields.firstIndex(of: .xRequestId), call, to: &line)
     appendTrace(call, to: &line)
     if call.wouldBeRateLimited { member("rate_limit", "dry_run", to: &line) }
     if let error = call.error {
@@ -119,8 +123,8 @@ enum AccessLogLine {
     JSONText.append(value, into: &line)
   }
 
-  private static func field(_ name: StaticString, _ field: FieldName, _ call: Call, to line: inout ByteBuffer) {
-    guard let index = call.head.fields.firstIndex(of: field) else { return }
+  private static func field(_ name: StaticString, _ index: Int?, _ call: Call, to line: inout ByteBuffer) {
+    guard let index else { return }
     // An interceptor may have set it.
     let secrets = call.plans.snapshot.configuration.secrets
     if !secrets.isEmpty, secrets.contains(call.head.fields.text(at: index)) { return }

@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import JSONValues
 import RPC
+import Synchronization
 
 /// The process's own log, on stderr: one line an event, as text or JSON, written off the loops.
 final class GatewayLog: Sendable {
@@ -13,20 +14,22 @@ final class GatewayLog: Sendable {
   }
 
   private let sink: LogSink
-  private let format: LogFormat
+  private let isJSON: Atomic<Bool>
 
   init(sink: LogSink, format: LogFormat) {
     self.sink = sink
-    self.format = format
+    isJSON = Atomic(format == .json)
   }
+
+  /// The events from here on are written so.
+  func adopt(_ format: LogFormat) { isJSON.store(format == .json, ordering: .relaxed) }
 
   /// Writes one event. Control bytes are escaped, so a message is always one line.
   ///
   /// - Parameter members: what machines read of it: members beside the message in JSON, `name=value` behind it in text.
   func write(_ level: Level, _ message: String, _ members: [JSONValue.Member] = []) {
     var line = ByteBuffer()
-    switch format {
-    case .json:
+    if isJSON.load(ordering: .relaxed) {
       line.append("{\"time\":\"")
       WallClock.now().appendRFC3339(to: &line)
       line.append("\",\"level\":\"")
@@ -40,7 +43,7 @@ final class GatewayLog: Sendable {
         member.value.write(into: &line)
       }
       line.append("}\n")
-    case .text:
+    } else {
       WallClock.now().appendRFC3339(to: &line)
       line.append(" ")
       line.append(text: level.rawValue)

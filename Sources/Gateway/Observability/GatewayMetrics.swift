@@ -53,6 +53,8 @@ final class GatewayMetrics: Sendable {
   let stateErrors: CounterFamily
   let stateLeader: Gauge
   let staleFiles: Gauge
+  /// By key.
+  let restartPending: GaugeFamily
 
   /// - Parameter shards: one for each loop.
   init(shards: Int) {
@@ -188,6 +190,9 @@ final class GatewayMetrics: Sendable {
       help: "Files of keys, certificates and tokens whose content cannot be used, so that what they held goes on.",
       labels: []
     ).child([])
+    restartPending = registry.gauge(
+      "turnout_restart_pending", help: "1 for a key of the configuration whose change waits for a restart.",
+      labels: ["key"])
     stateLeader = registry.gauge(
       "turnout_state_leader", help: "Whether this process advances ramps: one of those that share their state.",
       labels: []
@@ -195,6 +200,7 @@ final class GatewayMetrics: Sendable {
     limitFallbacks = registry.counter(
       "turnout_rate_limit_fallbacks_total", help: "Calls whose shared limit could not be asked, by what was done.",
       labels: ["redis", "decision"])
+    for key in RestartKey.allCases { restartPending.child([key.rawValue]).set(0) }
     _ = reloads.child(["ok"])
     _ = reloads.child(["failed"])
     // Prometheus sees no growth in the first value of a series: what an alert waits for has to be there before.

@@ -17,6 +17,35 @@ final class RouteCallers: Sendable {
   let tables = Mutex(Tables())
 }
 
+/// The fields that say who calls. An object, for each call looks at it.
+final class CallerFields: Sendable {
+  /// A field that is looked for: by its bytes only where its name is not known.
+  private struct Name: Sendable {
+    let known: FieldName
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+      known = FieldName(bytes.span)
+      self.bytes = bytes
+    }
+
+    func index(in fields: FieldBlock) -> Int? {
+      known == .other ? fields.firstIndex(of: bytes.span) : fields.firstIndex(of: known)
+    }
+  }
+
+  private let agent: Name
+  private let version: Name?
+
+  init(_ configuration: CallersConfiguration) {
+    agent = Name(configuration.agentHeader)
+    version = configuration.versionHeader.map { Name($0) }
+  }
+
+  func agentIndex(in fields: FieldBlock) -> Int? { agent.index(in: fields) }
+  func versionIndex(in fields: FieldBlock) -> Int? { version?.index(in: fields) }
+}
+
 /// The callers of all routes, kept over reloads under the procedure's name.
 final class CallerRegistry: Sendable {
   private let routes = Mutex<[String: [Int: RouteCallers]]>([:])
@@ -63,12 +92,10 @@ extension Worker {
     // Not a copy of the whole configuration: each of its parts would be counted, for each call.
     let snapshot = call.plans.snapshot
     guard let names = snapshot.callers else { return }
-    let callers =
-      route.counters.callers ?? shared.callers.callers(of: route.plan.name, loop: index)
-    route.counters.callers = callers
+    let callers = callers(of: route)
     let fields = call.head.fields
-    let agent = fields.firstIndex(of: names.agentHeader.span)
-    let version = names.versionHeader.flatMap { fields.firstIndex(of: $0.span) }
+    let agent = names.agentIndex(in: fields)
+    let version = names.versionIndex(in: fields)
     let now = WallClock.nowCoarse().seconds
     withText(fields, agent) { agent in
       withText(fields, version) { said in
@@ -82,6 +109,13 @@ extension Worker {
         }
       }
     }
+  }
+
+  private func callers(of route: RouteState) -> RouteCallers {
+    if let known = route.counters.callers { return known }
+    let callers = shared.callers.callers(of: route.plan.name, loop: index)
+    route.counters.callers = callers
+    return callers
   }
 
   /// Calls the body with the name of a program and its version.

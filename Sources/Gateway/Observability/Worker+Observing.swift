@@ -80,7 +80,7 @@ extension Worker {
 
   /// A request that never became a call.
   func logRefused(_ connection: any OpenConnection, status: Int, reason: String) {
-    log(.info, "refused a request of \(connection.origin.address.host) with \(status): \(reason)")
+    logOfPeer("refused a request of \(connection.origin.address.host) with \(status): \(reason)")
   }
 }
 

@@ -2,6 +2,7 @@ import Configuration
 import Diagnostics
 import EventLoops
 import Glibc
+import JSONValues
 import Metrics
 import Migration
 
@@ -14,7 +15,8 @@ extension RunningGateway: ControlPlane {
     let counts = CallCounts(shared.metrics)
     let routes = snapshot.routes.map { RouteJSON(route: $0, shared: shared, counts: counts).value }
     let value: JSONValue = [
-      "replica": .string(replica), "now": .time(sinceEpoch: WallClock.now().sinceEpoch), "routes": .array(routes),
+      "replica": .string(replica), "now": .time(sinceEpoch: WallClock.now().sinceEpoch),
+      "warnings": .array(troubles.map { .string($0) }), "routes": .array(routes),
     ]
     return value.bytes
   }
@@ -31,13 +33,22 @@ extension RunningGateway: ControlPlane {
     find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
   }
 
-  func reload() -> ReloadOutcome { reload(because: "POST /reload") }
+  func reload(actor: AdminActor) -> ReloadOutcome { reload(because: .admin(actor)) }
+
+  func refusedReload(actor: AdminActor, reason: String) {
+    guard refusals.admitsOne() else { return }
+    let record = ReloadRecord(
+      outcome: .refused, cause: .admin(actor), error: reason, errors: 1, at: WallClock.now().sinceEpoch)
+    let by = actor.address.isEmpty ? "" : " by \(actor.address)"
+    shared.log.write(.warning, "a reload was asked for\(by) and refused: \(reason)", record.members)
+    tell(record)
+  }
 
   func setStage(_ procedure: String, _ change: StageChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).flatMap { route in
       setting(of: route, change).map { setting in
         shared.stages.set(procedure, to: setting, origin(actor, change.reason))
-        return RouteJSON(route: route, shared: shared).value.bytes
+        return changed(route)
       }
     }
   }
@@ -45,15 +56,24 @@ extension RunningGateway: ControlPlane {
   func clearStage(_ procedure: String, reason: String, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).map { route in
       shared.stages.clear(procedure, origin(actor, reason))
-      return RouteJSON(route: route, shared: shared).value.bytes
+      return changed(route)
     }
   }
 
   func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError> {
     find(procedure).map { route in
       shared.stages.hold(procedure, change.isHeld, origin(actor, change.reason))
-      return RouteJSON(route: route, shared: shared).value.bytes
+      return changed(route)
     }
+  }
+
+  /// The route after a change, and what keeps the change from doing all that it should.
+  private func changed(_ route: Route) -> [UInt8] {
+    let value = RouteJSON(route: route, shared: shared).value
+    let troubles = troubles
+    guard case .object(var members) = value, !troubles.isEmpty else { return value.bytes }
+    members.append(JSONValue.Member("warnings", .array(troubles.map { .string($0) })))
+    return JSONValue.object(members).bytes
   }
 
   // MARK: Reading what is asked

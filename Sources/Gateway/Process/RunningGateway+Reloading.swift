@@ -2,6 +2,7 @@ import Configuration
 import Diagnostics
 import Dispatch
 import EventLoops
+import JSONValues
 import Metrics
 import Migration
 import Synchronization
@@ -12,7 +13,7 @@ extension RunningGateway {
   private static let adoptionTime: DispatchTimeInterval = .seconds(5)
 
   /// Reads the configuration anew; a faulty one leaves the old one serving.
-  func reload(because reason: String) -> ReloadOutcome {
+  func reload(because cause: ReloadRecord.Cause) -> ReloadOutcome {
     changes.sync {
       let outcome = reloadNow()
       if case .failed = outcome { state.withLock { $0.isReloadPending = true } }
@@ -22,14 +23,34 @@ extension RunningGateway {
         shared.metrics.staleFiles.set(0)
         for warning in warnings { shared.log.write(.warning, "\(warning)") }
         StartupMemory.release()
-        shared.log.write(.info, "reloaded (\(reason))")
+        tell(.ok, cause, []) { shared.log.write(.info, "reloaded (\(cause.text))", $0) }
       case .failed(let diagnostics):
         shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
         for diagnostic in diagnostics { shared.log.write(.error, "\(diagnostic)") }
-        shared.log.write(.error, "the reload (\(reason)) failed; the old configuration goes on serving")
+        tell(.failed, cause, diagnostics) {
+          shared.log.write(.error, "the reload (\(cause.text)) failed; the old configuration goes on serving", $0)
+        }
       }
       return outcome
     }
+  }
+
+  private func tell(
+    _ outcome: ReloadRecord.Outcome, _ cause: ReloadRecord.Cause, _ faults: [Diagnostic],
+    _ log: ([JSONValue.Member]) -> Void
+  ) {
+    let faults = faults.filter { $0.severity == .error }
+    let record = ReloadRecord(
+      outcome: outcome, cause: cause, error: faults.first.map { "\($0)" } ?? "", errors: faults.count,
+      at: WallClock.now().sinceEpoch)
+    log(record.members)
+    tell(record)
+  }
+
+  /// Into the audit log, after the changes of stages that came of it.
+  func tell(_ record: ReloadRecord) {
+    trail.append(record)
+    state.withLock { $0.audit }?.write(record)
   }
 
   private func reloadNow() -> ReloadOutcome {
@@ -63,9 +84,9 @@ extension RunningGateway {
       return .failed(faults + more + [Diagnostic(at: place, what, cure: "name a file that can be written")])
     }
     publish(snapshot, listeners, replacing: known, after: old)
+    shared.log.adopt(configuration.log)
     return .ok(
-      warnings: faults + more + unchangeable(old.configuration, configuration)
-        + CanaryChanges.warnings(from: old, to: snapshot))
+      warnings: faults + more + pendingRestart(configuration) + CanaryChanges.warnings(from: old, to: snapshot))
   }
 
   func publish(
@@ -114,20 +135,16 @@ extension RunningGateway {
     }
   }
 
-  /// What only a restart changes; said, so that nobody waits for it.
-  private func unchangeable(_ old: GatewayConfiguration, _ new: GatewayConfiguration) -> [Diagnostic] {
+  /// What only a restart changes and what is told of it, at each reload for as long as it is so: so that nobody waits for
+  /// it. It is compared with what the process began with, not with what the last reload read.
+  private func pendingRestart(_ new: GatewayConfiguration) -> [Diagnostic] {
     let position = SourcePosition(file: new.file, line: 1, column: 1)
-    var warnings: [Diagnostic] = []
-    if old.workers != new.workers {
-      warnings.append(Diagnostic(severity: .warning, at: position, "workers changes with the next start only"))
+    return RestartKey.allCases.compactMap { key in
+      let isPending = key.differs(started, new)
+      shared.metrics.restartPending.child([key.rawValue]).set(isPending ? 1 : 0)
+      guard isPending else { return nil }
+      return Diagnostic(severity: .warning, at: position, "\(key.rawValue) changes with the next start only")
     }
-    if old.log != new.log {
-      warnings.append(Diagnostic(severity: .warning, at: position, "log changes with the next start only"))
-    }
-    if old.admin.map(\.lasting) != new.admin.map(\.lasting) || old.probes != new.probes {
-      warnings.append(Diagnostic(severity: .warning, at: position, "admin and probes change with the next start only"))
-    }
-    return warnings
   }
 
   func watchFiles(_ configuration: GatewayConfiguration) {

@@ -11,7 +11,7 @@ extension RunningGateway {
       // A configuration that could not be used may have waited for just this file.
       state.isReloadPending || files.contains { state.settingsFiles.contains($0) }
     }
-    if isReload, case .ok = reload(because: "a file changed") { return }
+    if isReload, case .ok = reload(because: .file) { return }
     let own = Set(snapshot.configuration.credentialFiles)
     if files.contains(where: own.contains) { renewCredentials() }
   }

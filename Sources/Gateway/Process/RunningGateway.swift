@@ -30,6 +30,10 @@ final class RunningGateway: Sendable {
   }
 
   let configPath: String
+  /// What it began with: of some keys that is what counts until it ends.
+  let started: GatewayConfiguration
+  /// Of refused requests for a reload, which anybody may send, not each is an event.
+  let refusals = RefusalPause()
   let shared: GatewayShared
   let state: Mutex<State>
   /// One change at a time: a reload takes a while, and reads must not wait for it.
@@ -41,9 +45,11 @@ final class RunningGateway: Sendable {
   let interceptors: [any Interceptor]
 
   private init(
-    configPath: String, shared: GatewayShared, interceptors: [any Interceptor], state: consuming sending State
+    configPath: String, started: GatewayConfiguration, shared: GatewayShared, interceptors: [any Interceptor],
+    state: consuming sending State
   ) {
     self.configPath = configPath
+    self.started = started
     self.shared = shared
     self.interceptors = interceptors
     self.state = Mutex(state)
@@ -73,7 +79,7 @@ final class RunningGateway: Sendable {
         listeners[listener.address] = try open(listener.address, metrics)
       }
       let gateway = RunningGateway(
-        configPath: configPath, shared: shared, interceptors: interceptors,
+        configPath: configPath, started: configuration, shared: shared, interceptors: interceptors,
         state: State(snapshot: snapshot, listeners: listeners))
       try gateway.run(snapshot, Array(listeners.values), workers)
       return .success(gateway)
@@ -160,13 +166,16 @@ final class RunningGateway: Sendable {
     let failed: @Sendable (String) -> Void = { [log = shared.log] in log.write(.warning, $0) }
     var servers: [LocalServer] = []
     if let admin = configuration.admin {
-      let handler = AdminHandler(role: .admin(token: admin.token), control: self)
       let security = snapshot.security.admin.map { LocalServerSecurity($0) }
       state.withLock { $0.adminSecurity = security }
       servers.append(
         try Self.named(admin.address) { (address) throws(SystemError) in
           try LocalServer(
-            address: address, name: "admin", security: security, failed: failed, handler: handler.respond)
+            address: address, name: "admin", security: security, failed: failed
+          ) { [self] request in
+            let token = self.snapshot.configuration.adminToken(ofEndpointIn: started)
+            return AdminHandler(role: .admin(token: token), control: self).respond(to: request)
+          }
         })
     }
     if let probes = configuration.probes {

@@ -25,7 +25,7 @@ package struct Turnout: GatewayProgram {
         [SIGTERM, SIGINT, SIGHUP, SIGUSR1], queue: DispatchQueue(label: "signals")
       ) { signal in
         switch signal {
-        case SIGHUP: _ = gateway.reload(because: "SIGHUP")
+        case SIGHUP: _ = gateway.reload(because: .signal)
         case SIGUSR1: gateway.reopenLogs()
         default: gateway.drain()
         }

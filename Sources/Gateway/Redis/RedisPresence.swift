@@ -16,6 +16,9 @@ final class RedisPresence: Sendable {
     if count == 1 { log.write(.warning, "redis \(endpoint.name) (\(endpoint.place)) is away: \(reason)") }
   }
 
+  /// Whether a client misses the server at this moment.
+  func isMissed(_ name: String) -> Bool { missing.withLock { $0[name] != nil } }
+
   /// - Parameter isThere: false: the client has ended, and misses nothing any more.
   func isMissedNoMore(_ endpoint: RedisEndpoint, isThere: Bool) {
     let count = missing.withLock { missing in

@@ -106,6 +106,11 @@ final class Router {
     _ head: RequestHead, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot, allowed: [String]
   ) -> RouteDecision {
     if let fallback = snapshot.fallback {
+      // Its answer is the request as it arrived (RFC 9110 section 9.3.8), with the credentials that the gateway has for
+      // the backend and that no caller may see.
+      if head.method == .trace {
+        return .refused(RPCError(.unimplemented, "TRACE is not served", httpStatus: 501))
+      }
       if meetsRouteWhenNormalized(path, authority, snapshot) {
         return .refused(
           RPCError(

@@ -33,7 +33,9 @@ final class Snapshot: Sendable {
   /// Taken from them in other spellings than the usual one.
   let guardedNames: GuardedNames
   /// What callers are told apart by; nil: nobody could read who they are.
-  let callers: CallersConfiguration?
+  let callers: CallerFields?
+  /// The header with the version of a caller's app, for the access log; nil: none is named.
+  let versionHeader: [UInt8]?
   /// Taken out of requests once the side is chosen; nil: none.
   let sideHeaders: SideHeaders?
   /// Fetched ahead, for all loops.
@@ -76,7 +78,8 @@ final class Snapshot: Sendable {
     self.resources = resources
     identityFields = IdentityFields(configuration)
     guardedNames = GuardedNames(configuration)
-    callers = configuration.admin == nil ? nil : configuration.callers
+    callers = configuration.admin == nil ? nil : CallerFields(configuration.callers)
+    versionHeader = configuration.callers.versionHeader
     sideHeaders = SideHeaders(routes)
     self.errorCodec = errorCodec
     var limits = HeadLimits()

@@ -42,7 +42,7 @@ extension Backend {
 
 /// The backend of a route's upstream.
 enum Backends {
-  static func backend(for route: Route, _ upstream: UpstreamConfiguration) -> any Backend {
+  static func backend(for route: Route, _ upstream: UpstreamDialect) -> any Backend {
     switch upstream.protocol {
     case .rest: RESTBackend(route: route, codec: upstream.messageCodec)
     case .connect: ConnectBackend(route: route, codec: upstream.messageCodec)
@@ -50,9 +50,4 @@ enum Backends {
     case .grpcWeb: GRPCWebBackend(route: route, codec: upstream.messageCodec)
     }
   }
-}
-
-extension UpstreamConfiguration {
-  /// The codec of its messages.
-  var messageCodec: MessageCodec { codec == .json ? .json : .proto }
 }

@@ -40,7 +40,7 @@ protocol Face {
   func checkHead(_ call: Call) throws(RPCError)
 
   /// Whether an upstream speaks what the caller speaks, codec included, so that the bytes pass as they are.
-  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool
+  func agrees(with upstream: UpstreamDialect, _ call: Call) throws(RPCError) -> Bool
 
   /// The caller's own deadline from now on, if it gave one.
   func timeout(_ call: Call) throws(RPCError) -> Duration?

@@ -17,12 +17,17 @@ enum MetadataCarrying {
         .connectAcceptEncoding, .connectContentEncoding, .connectProtocolVersion, .connectTimeoutMs, .grpcTimeout,
         .grpcAcceptEncoding, .grpcEncoding, .grpcMessage, .grpcStatus, .grpcStatusDetailsBin, .ifNoneMatch, .range:
         continue
-      case .other where fields.withName(at: index, { Metadata.isReserved($0) || UnknownFieldsReport.isRequest($0) }):
+      case .other where fields.withName(at: index, { isAboutOneSide($0) || UnknownFieldsReport.isRequest($0) }):
         continue
       default:
         Metadata.carry(fields, at: index, to: target)
       }
     }
+  }
+
+  /// With If-None-Match the other condition that asks for no answer: a call has no place for "not modified".
+  private static func isAboutOneSide(_ name: Span<UInt8>) -> Bool {
+    Metadata.isReserved(name) || ASCII.equalIgnoringCase(name, "if-modified-since")
   }
 
   /// Copies an upstream's leading metadata to an answer that is written anew.

@@ -37,6 +37,8 @@ final class Attempt {
   /// An answer whose head is not passed on yet.
   var held: HeldAnswer?
   private(set) lazy var patienceTimer = Timer(loop: pool.worker.loop) { [unowned self] in patienceIsOver() }
+  /// An answer in whose place another try may come, of which it is not sure yet that it can be made.
+  var refused: RefusedAnswer?
   /// A check of one endpoint, which goes nowhere else.
   let probed: EndpointPool?
   /// Whether the endpoint counts it among its requests.
@@ -72,7 +74,7 @@ final class Attempt {
     self.owner = owner
     self.key = key
     probed = endpoint
-    pendingFraming = pool.configuration.http == .two ? .none : request.framing
+    pendingFraming = pool.dialect.http == .two ? .none : request.framing
     bodyIsComplete = request.isReplayable
     tries = retries.map { Tries($0, deadline: deadline, worker: pool.worker) }
     if !request.isReplayable {
@@ -126,6 +128,7 @@ final class Attempt {
     var copy = ByteBuffer()
     buffer.withSpan(0..<count) { copy.append($0) }
     kept?.keep(pool.worker) { BodyFramer.frame(&copy, count, as: pendingFraming, into: &$0) }
+    if !canReplay { tries?.endPause() }
   }
 
   /// Ends a streamed body.
@@ -149,6 +152,9 @@ final class Attempt {
       pendingTrailers = copied
     }
   }
+
+  /// Whether an answer has come, passed on or held back.
+  var hasBegunToAnswer: Bool { head != nil || held != nil || refused?.awaitsToken == true }
 
   /// Whether more should not be streamed until ``AttemptOwner/attemptDrained(_:)``.
   var isCongested: Bool {
@@ -232,8 +238,9 @@ final class Attempt {
       if isOver { return }
     }
     self.connection = nil
-    // What was held back for a newer token is gone.
-    token?.heldBack = nil
+    refused?.connectionEnded()
+    // What waits for a newer token goes on doing so.
+    if refused?.awaitsToken == true { return }
     // The pause before the next try goes on.
     if tries?.isHolding == true { return }
     if probed == nil, triesElsewhere(connection, failure) { return }
@@ -291,6 +298,7 @@ final class Attempt {
     leaveEndpoint()
     tries?.end()
     kept?.forget(pool.worker)
+    refused = nil
     if held != nil {
       held = nil
       if request.isStream { patienceTimer.cancel() }
@@ -308,7 +316,7 @@ final class Attempt {
   func received(_ head: ResponseHead, framing: BodyFraming) {
     if pool.rules != nil { judge(head) }
     if token != nil, replacesToken(refusedBy: head, framing) { return }
-    if let tries, holdsBack(head, tries) { return }
+    if let tries, holdsBack(head, framing, tries) { return }
     if tries != nil || token != nil, awaitsEnd(head, framing) { return }
     deliver(head, framing: framing)
   }
@@ -323,6 +331,10 @@ final class Attempt {
   }
 
   func received(_ buffer: inout ByteBuffer, _ count: Int) {
+    if let refused {
+      if !refused.take(&buffer, count) { pauseReading() }
+      return
+    }
     if let tries, tries.isHolding {
       buffer.consume(count)
       if !tries.drop(count) { leaveConnection() }
@@ -339,7 +351,8 @@ final class Attempt {
   /// The answer is whole; the connection is still held, so that ``head`` can be read.
   func received(endWith trailers: FieldBlock) {
     guard !isOver else { return }
-    if tries?.isHolding == true {
+    if refused != nil || tries?.isHolding == true {
+      refused?.end(trailers)
       connection = nil
       return
     }
@@ -357,7 +370,7 @@ final class Attempt {
     self.connection = nil
   }
 
-  var pipe: SplicePipe? { tries?.isHolding == true || held != nil ? nil : owner?.pipe(for: self) }
+  var pipe: SplicePipe? { tries?.isHolding == true || held != nil || refused != nil ? nil : owner?.pipe(for: self) }
   func piped(_ count: Int) { owner?.attempt(self, piped: count) }
   func congested() {
     hasPausedOwner = true

@@ -11,7 +11,7 @@ final class UpstreamRequest {
   @exclusivity(unchecked) var target = ByteBuffer()
   /// For the Host field; empty: the endpoint's own.
   @exclusivity(unchecked) var authority = ByteBuffer()
-  var fields: FieldBlock
+  @exclusivity(unchecked) var fields: FieldBlock
   /// How the body is sent.
   var framing = BodyFraming.none
   /// The whole body; nil when it is streamed, or when there is none.
@@ -24,10 +24,24 @@ final class UpstreamRequest {
   var isIdempotent = false
   /// Whether the answer may have many messages, or none for a while; true where nobody knows.
   var isStream = false
+  /// Whether its body is messages that come one by one, so that nobody knows the last before it was sent.
+  var streamsMessages = false
+
+  /// Whose the fields are; nil: the request's own, or its caller's.
+  private let lender: Worker?
 
   init(fields: FieldBlock = FieldBlock()) {
     self.fields = fields
+    lender = nil
   }
+
+  /// With fields of the loop's, which get back to it.
+  init(of worker: Worker) {
+    fields = worker.takeFields()
+    lender = worker
+  }
+
+  deinit { if let lender, isKnownUniquelyReferenced(&fields) { lender.give(fields) } }
 
   /// Appends the whole body; false when there is none, or when it is streamed.
   func appendBody(to output: inout ByteBuffer) -> Bool {

@@ -1,11 +1,11 @@
-package import Bytes
-package import HTTPModel
+public import Bytes
+public import HTTPModel
 
 /// Takes a message body out of a connection's bytes, as its framing says (RFC 9112 sections 6 and 7).
 ///
 /// It reads nothing of what follows the message.
-package struct BodyReader {
-  package enum Event: Equatable, Sendable {
+public struct BodyReader {
+  public enum Event: Equatable, Sendable {
     case needsMore
     /// So many bytes at the front of the input are body. The caller consumes exactly them before the next call.
     case data(Int)
@@ -29,7 +29,7 @@ package struct BodyReader {
   private let limits: HeadLimits
 
   /// - Parameter limits: of the trailer section.
-  package init(framing: BodyFraming, limits: HeadLimits) {
+  public init(framing: BodyFraming, limits: HeadLimits) {
     self.limits = limits
     state =
       switch framing {
@@ -41,17 +41,17 @@ package struct BodyReader {
   }
 
   /// Whether all of the body has been handed out.
-  package var isComplete: Bool {
+  public var isComplete: Bool {
     if case .done = state { true } else { false }
   }
 
   /// Bytes that are still to come of a body with a length; nil for other framings.
-  package var remainingLength: Int? {
+  public var remainingLength: Int? {
     if case .length(let remaining) = state { remaining } else { nil }
   }
 
   /// Says that so many bytes of a body with a length went another way, past the input. At most what remains.
-  package mutating func skip(_ count: Int) {
+  public mutating func skip(_ count: Int) {
     guard case .length(let remaining) = state, count > 0 else { return }
     state = count >= remaining ? .done : .length(remaining: remaining - count)
   }
@@ -60,7 +60,7 @@ package struct BodyReader {
   ///
   /// Chunk lines are consumed as they are read. Trailer fields land in `trailers` before `end`; those that have no
   /// business in a trailer section (framing, routing, authentication, …) are dropped.
-  package mutating func next(_ input: inout ByteBuffer, trailers: FieldBlock) throws(HTTP1Error) -> Event {
+  public mutating func next(_ input: inout ByteBuffer, trailers: FieldBlock) throws(HTTP1Error) -> Event {
     if let failure { throw failure }
     do throws(HTTP1Error) {
       return try read(&input, trailers)
@@ -113,7 +113,7 @@ package struct BodyReader {
   /// Says that no more bytes will come. Call it after `next` has answered `needsMore`.
   ///
   /// Fine when the body is complete or ends with the connection, `next` then answers `end`; else it is truncated.
-  package mutating func inputClosed() throws(HTTP1Error) {
+  public mutating func inputClosed() throws(HTTP1Error) {
     if let failure { throw failure }
     switch state {
     case .done: return

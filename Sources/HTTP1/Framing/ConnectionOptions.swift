@@ -1,24 +1,24 @@
-package import HTTPModel
+public import HTTPModel
 
 /// What the Connection field of a message, and the fields that go with it, said.
-package struct ConnectionOptions: Sendable, Equatable {
+public struct ConnectionOptions: Sendable, Equatable {
   /// `Connection: close`.
-  package var close = false
+  public var close = false
   /// `Connection: keep-alive`.
-  package var keepAlive = false
+  public var keepAlive = false
   /// `Connection: upgrade` with `Upgrade: websocket`.
-  package var upgradeToWebSocket = false
+  public var upgradeToWebSocket = false
   /// `TE: trailers`.
-  package var acceptsTrailers = false
+  public var acceptsTrailers = false
   /// `Expect: 100-continue`.
-  package var expectsContinue = false
+  public var expectsContinue = false
 
-  package init() {}
+  public init() {}
 }
 
 /// Whether a connection may be used for another message (RFC 9112 section 9.3).
-package struct ConnectionPersistence {
-  package static func isPersistent(version: HTTPVersion, options: ConnectionOptions) -> Bool {
+public struct ConnectionPersistence {
+  public static func isPersistent(version: HTTPVersion, options: ConnectionOptions) -> Bool {
     switch version {
     case .http10: options.keepAlive && !options.close
     case .http11: !options.close

@@ -1,8 +1,8 @@
 import Bytes
-package import HTTPModel
+public import HTTPModel
 
 /// Removes the fields that are for one connection only (RFC 9110 section 7.6.1).
-package enum HopByHop {
+public enum HopByHop {
   private static let names: FieldNames = [
     .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .contentLength, .upgrade,
     .http2Settings,
@@ -17,7 +17,7 @@ package enum HopByHop {
   /// stays even if it is named: the authority was read already and is written anew.
   ///
   /// - Returns: what the removed fields said.
-  package static func remove(from fields: FieldBlock) -> ConnectionOptions {
+  public static func remove(from fields: FieldBlock) -> ConnectionOptions {
     var options = ConnectionOptions()
     var upgrades = false
     var toWebSocket = false

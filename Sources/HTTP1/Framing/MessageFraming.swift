@@ -1,8 +1,8 @@
 import Bytes
-package import HTTPModel
+public import HTTPModel
 
 /// How the end of a message body is told.
-package enum BodyFraming: Equatable, Sendable {
+public enum BodyFraming: Equatable, Sendable {
   /// There is no body.
   case none
   /// So many bytes; 0 too.
@@ -12,7 +12,7 @@ package enum BodyFraming: Equatable, Sendable {
   case untilClose
 
   /// Written out: what the compiler would make is called through a table from other modules.
-  package static func == (left: BodyFraming, right: BodyFraming) -> Bool {
+  public static func == (left: BodyFraming, right: BodyFraming) -> Bool {
     switch (left, right) {
     case (.none, .none), (.chunked, .chunked), (.untilClose, .untilClose): true
     case (.length(let left), .length(let right)): left == right
@@ -24,13 +24,13 @@ package enum BodyFraming: Equatable, Sendable {
 /// Tells the framing of a body from its head (RFC 9112 section 6.3).
 ///
 /// Look at the head before ``HopByHop/remove(from:)``, which takes the framing fields away.
-package enum MessageFraming {
-  package static func ofRequest(_ head: RequestHead) throws(HTTP1Error) -> BodyFraming {
+public enum MessageFraming {
+  public static func ofRequest(_ head: RequestHead) throws(HTTP1Error) -> BodyFraming {
     try explicit(head.fields, head.version) ?? .none
   }
 
   /// - Parameter method: that of the request that is answered.
-  package static func ofResponse(_ head: ResponseHead, to method: HTTPMethod) throws(HTTP1Error) -> BodyFraming {
+  public static func ofResponse(_ head: ResponseHead, to method: HTTPMethod) throws(HTTP1Error) -> BodyFraming {
     if method == .head || head.isInformational || head.status == 204 || head.status == 304 { return .none }
     if method == .connect, head.status >= 200, head.status < 300 { return .none }
     return try explicit(head.fields, head.version) ?? .untilClose

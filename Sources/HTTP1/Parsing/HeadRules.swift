@@ -3,7 +3,10 @@ import HTTPModel
 
 /// What must hold for a head as a whole.
 enum HeadRules {
-  /// One valid Host field that agrees with the target (RFC 9112 section 3.2); sets the head's authority.
+  /// One valid Host field (RFC 9112 section 3.2); sets the head's authority.
+  ///
+  /// The authority of an absolute form counts in place of what Host says (section 3.2.2). A Host that says otherwise is
+  /// replaced by it, so that nobody behind this can read another authority out of the same head.
   static func check(_ head: RequestHead) throws(HTTP1Error) {
     try checkConnection(head.fields)
     var host: Int?
@@ -15,16 +18,18 @@ enum HeadRules {
       guard head.version == .http10 else { throw HTTP1Error(.missingHost) }
       return
     }
-    try head.fields.withValue(at: host) { value throws(HTTP1Error) in
+    let agrees = try head.fields.withValue(at: host) { value throws(HTTP1Error) in
       if head.authority.isEmpty {
         guard Authority.append(value, to: &head.authority) else { throw HTTP1Error(.invalidHost) }
-        return
+        return true
       }
       var named = ByteBuffer()
       guard Authority.append(value, to: &named) else { throw HTTP1Error(.invalidHost) }
-      let agree = head.authority.withSpan { authority in ASCII.equal(authority, named.span) }
-      guard agree else { throw HTTP1Error(.hostMismatch) }
+      return head.authority.withSpan { authority in ASCII.equal(authority, named.span) }
     }
+    guard !agrees else { return }
+    head.fields.remove(at: host)
+    head.authority.withSpan { head.fields.append(.host, $0) }
   }
 
   /// Bounds the work of removing what Connection names: options times fields.

@@ -1,12 +1,12 @@
-package import Bytes
-package import HTTPModel
+public import Bytes
+public import HTTPModel
 
 /// Reads request heads (RFC 9112 sections 2 to 5) as their bytes come in.
 ///
 /// A byte that was looked at is not looked at again: the parser keeps its place, so the caller must leave the unread
 /// bytes as they are until the head is complete. One parser reads all requests of a connection. After an error it is of
 /// no more use: it gives the same error again.
-package struct RequestHeadParser {
+public struct RequestHeadParser {
   private let limits: HeadLimits
   private var blankLines = 0
   private var line = RequestLineScanner()
@@ -14,15 +14,15 @@ package struct RequestHeadParser {
   private var failure: HTTP1Error?
 
   /// Whether some bytes of a head were seen; the blank lines that may come before it do not count.
-  package private(set) var hasBegun = false
+  public private(set) var hasBegun = false
 
-  package init(limits: HeadLimits) { self.limits = limits }
+  public init(limits: HeadLimits) { self.limits = limits }
 
   /// Reads what is new.
   ///
   /// - Returns: true when the head is complete: it is then filled and its bytes are consumed. False when more is needed:
   ///   the input is untouched, but for blank lines before the request line, and the head half filled.
-  package mutating func parse(_ input: inout ByteBuffer, into head: RequestHead) throws(HTTP1Error) -> Bool {
+  public mutating func parse(_ input: inout ByteBuffer, into head: RequestHead) throws(HTTP1Error) -> Bool {
     if let failure { throw failure }
     do throws(HTTP1Error) {
       if !hasBegun {

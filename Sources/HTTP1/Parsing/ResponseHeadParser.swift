@@ -1,22 +1,22 @@
-package import Bytes
-package import HTTPModel
+public import Bytes
+public import HTTPModel
 
 /// Reads response heads (RFC 9112 sections 4 and 5) as their bytes come in; the counterpart of ``RequestHeadParser``.
 ///
 /// Interim responses are heads like others: the caller parses on until one is final.
-package struct ResponseHeadParser {
+public struct ResponseHeadParser {
   private let limits: HeadLimits
   private var line = StatusLineScanner()
   private var section: FieldSectionScanner?
   private var failure: HTTP1Error?
 
   /// Whether some bytes of a head were seen.
-  package private(set) var hasBegun = false
+  public private(set) var hasBegun = false
 
-  package init(limits: HeadLimits) { self.limits = limits }
+  public init(limits: HeadLimits) { self.limits = limits }
 
   /// Reads what is new; see ``RequestHeadParser/parse(_:into:)``.
-  package mutating func parse(_ input: inout ByteBuffer, into head: ResponseHead) throws(HTTP1Error) -> Bool {
+  public mutating func parse(_ input: inout ByteBuffer, into head: ResponseHead) throws(HTTP1Error) -> Bool {
     if let failure { throw failure }
     guard !input.isEmpty else { return false }
     do throws(HTTP1Error) {

@@ -1,11 +1,11 @@
-package import Bytes
-package import HTTPModel
+public import Bytes
+public import HTTPModel
 
 /// Writes heads (RFC 9112 sections 3 and 4).
 ///
 /// Host and the framing fields are written from the parameters; fields of these names in the block are left out.
 /// Nothing is checked: names and values come from a parser or were checked where they were made.
-package enum HeadWriter {
+public enum HeadWriter {
   private static let framingFields: FieldNames = [.contentLength, .transferEncoding]
   private static let requestFields: FieldNames = [.host, .contentLength, .transferEncoding]
 
@@ -16,7 +16,7 @@ package enum HeadWriter {
   ///   - framing: `none` writes `content-length: 0` for methods that otherwise have a body (RFC 9110 section 8.6); a
   ///     request cannot be `untilClose`.
   ///   - closing: adds `connection: close`.
-  package static func request(
+  public static func request(
     method: HTTPMethod, target: Span<UInt8>, authority: Span<UInt8>, fields: FieldBlock, framing: BodyFraming,
     closing: Bool, into output: inout ByteBuffer
   ) {
@@ -39,7 +39,7 @@ package enum HeadWriter {
   ///   - framing: `none` writes no framing field, and none is written for 1xx, 204 and 304. An answer to HEAD has that
   ///     of the GET.
   ///   - closing: adds `connection: close`; so does `untilClose`.
-  package static func response(
+  public static func response(
     status: Int, fields: FieldBlock, framing: BodyFraming, closing: Bool, into output: inout ByteBuffer
   ) {
     output.reserve(fields.byteCount &+ 128)

@@ -83,13 +83,13 @@ extension HTTP2Stream {
 
   private func takeRequestPseudoField(_ name: Span<UInt8>, _ value: Span<UInt8>, _ maximumTarget: Int) {
     let request = request
-    if ASCII.equal(name, ":method") {
+    if name.count == 7, ASCII.equal(name, ":method") {
       guard value.count <= Self.maximumMethod, FieldSyntax.isToken(value) else { return fault = .invalidMethod }
       request.method = HTTPMethod(value)
       if request.method == .connect { fault = .connectMethod }
-    } else if ASCII.equal(name, ":path") {
+    } else if name.count == 5, ASCII.equal(name, ":path") {
       takeTarget(value, request, maximumTarget)
-    } else if ASCII.equal(name, ":authority") {
+    } else if name.count == 10, ASCII.equal(name, ":authority") {
       if !Authority.append(value, to: &request.authority) { fault = .invalidAuthority }
     } else if ASCII.equal(name, ":scheme") {
       if !ASCII.equalIgnoringCase(value, "http"), !ASCII.equalIgnoringCase(value, "https") { fault = .invalidScheme }

@@ -2,8 +2,8 @@ package import Bytes
 import CNghttp2
 package import HTTPModel
 
-/// What this side does on its streams. Nothing is sent before ``HTTP2Session/send(into:limit:)``; on a stream that is
-/// over all of it does nothing.
+/// What this side does on its streams. Nothing leaves before ``HTTP2Session/send(into:limit:)``, and no owner is called
+/// before it; on a stream that is over all of it does nothing.
 extension HTTP2Session {
   /// The final head of an answer.
   ///
@@ -78,7 +78,7 @@ extension HTTP2Session {
     resume(stream)
   }
 
-  private func resume(_ stream: HTTP2Stream) {
+  func resume(_ stream: HTTP2Stream) {
     guard stream.isDeferred else { return }
     stream.isDeferred = false
     _ = unsafe nghttp2_session_resume_data(handle, stream.number)
@@ -109,5 +109,5 @@ extension HTTP2Session {
     Int(clamping: unsafe nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
   }
 
-  private func isUsable(_ stream: HTTP2Stream) -> Bool { ownFault == nil && !stream.isOver }
+  func isUsable(_ stream: HTTP2Stream) -> Bool { ownFault == nil && !stream.isOver }
 }

@@ -185,11 +185,22 @@ extension HTTP2Session {
     guard let stream = streams.remove(id) else { return }
     stream.isOver = true
     if latest === stream { latest = nil }
+    dropOutput(of: stream)
+    if lent == nil { tell(stream, code) } else { untold.append((stream, code)) }
+  }
+
+  private func tell(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
     let owner = stream.holder
     stream.holder = nil
-    dropOutput(of: stream)
     owner?.streamClosed(stream, code)
     delegate?.sessionStreamClosed(self)
     workspace.give(stream)
+  }
+
+  func tellClosed() {
+    guard !untold.isEmpty else { return }
+    let closed = untold
+    untold.removeAll(keepingCapacity: true)
+    for (stream, code) in closed { tell(stream, code) }
   }
 }

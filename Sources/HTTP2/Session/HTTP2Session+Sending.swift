@@ -8,7 +8,7 @@ extension HTTP2Session {
   func readData(_ id: Int32, room: Int, flags: inout UInt32) -> Int {
     // A stream that was given up here: the library learns of it, too.
     guard let stream = openStream(id) else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
-    let waiting = unsafe stream.output.count
+    let waiting = unsafe stream.output.count &+ lentCount(to: stream)
     if waiting == 0, !stream.hasOutputEnded {
       stream.isDeferred = true
       return Int(NGHTTP2_ERR_DEFERRED.rawValue)
@@ -32,16 +32,19 @@ extension HTTP2Session {
   /// False when the sink is full: the frame is written next time.
   func writeData(_ id: Int32, _ head: UnsafeRawBufferPointer, _ count: Int) -> Bool {
     guard sink.count < sinkLimit else { return false }
-    guard let stream = openStream(id), unsafe stream.output.count >= count else {
+    guard let stream = openStream(id), unsafe stream.output.count &+ lentCount(to: stream) >= count else {
       assertionFailure("a frame was announced for bytes that are not there")
       fail(.malformedFrames)
       return true
     }
     sink.reserve(head.count &+ count)
     unsafe sink.append(head)
-    unsafe stream.output.move(count, to: &sink, givingTo: workspace.buffers)
+    let waiting = unsafe Swift.min(count, stream.output.count)
+    if waiting > 0 { unsafe stream.output.move(waiting, to: &sink, givingTo: workspace.buffers) }
+    if waiting < count { takeLent(count &- waiting) }
     windowUpdates.credit(4)
-    guard unsafe stream.output.isEmpty, !stream.isListedAsDrained else { return true }
+    // What was lent did not wait.
+    guard waiting > 0 || count == 0, unsafe stream.output.isEmpty, !stream.isListedAsDrained else { return true }
     stream.isListedAsDrained = true
     if drained.capacity == 0 { swap(&drained, &workspace.spareList) }
     drained.append(stream)

@@ -27,10 +27,19 @@ package final class HTTP2Session {
   /// The stream that was looked up last: mostly the next one, too.
   var latest: HTTP2Stream?
 
-  /// Where frames are written while ``send(into:limit:)`` runs.
+  /// Where frames are written: the output while ``send(into:limit:)`` runs, and else what was made before it.
   var sink = ByteBuffer()
   /// How much is to be written to it.
   var sinkLimit = 0
+  /// Frames that go before those of the sink, in pieces as large as it.
+  var made = ByteQueue()
+  /// Body bytes that go into frames from where they are, behind what waits on their stream.
+  var lent: LentBytes?
+  /// Streams that ended while frames were made for another: their owners hear of it when nobody is in the middle of
+  /// something.
+  var untold: [(stream: HTTP2Stream, code: HTTP2ErrorCode)] = []
+  /// Counts what ``send(into:limit:)`` was asked for.
+  var batch: UInt32 = 1
   /// Streams whose reset is this side's own doing and is not sent yet.
   var ownResets: Set<Int32> = []
   private(set) var ownFault: HTTP2Fault?
@@ -122,6 +131,7 @@ package final class HTTP2Session {
       return
     }
     self.now = now
+    tellClosed()
     isRunning = true
     let result = unsafe input.withUnsafeBytes { bytes in
       unsafe nghttp2_session_mem_recv(handle, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
@@ -135,8 +145,26 @@ package final class HTTP2Session {
   /// Appends frames to the output until it holds `limit` bytes or nothing is left to send.
   package func send(into output: inout ByteBuffer, limit: Int) {
     guard !isRunning else { return }
+    batch &+= 1
+    tellClosed()
+    takeMade(into: &output)
+    // Nothing may overtake what was made before it.
+    if !hasMade {
+      swap(&sink, &output)
+      makeFrames(limit: limit)
+      if owesGoAway {
+        owesGoAway = false
+        writeGoAway()
+      }
+      swap(&sink, &output)
+    }
+    tellDrained()
+    withExtendedLifetime(self) {}
+  }
+
+  /// Lets the library write to the sink until that holds `limit` bytes or nothing is left to send.
+  func makeFrames(limit: Int) {
     isRunning = true
-    swap(&sink, &output)
     sinkLimit = limit
     while !isBroken, sink.count < limit {
       var bytes: UnsafePointer<UInt8>?
@@ -149,23 +177,17 @@ package final class HTTP2Session {
         unsafe sink.append(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
       }
     }
-    if owesGoAway {
-      owesGoAway = false
-      writeGoAway()
-    }
-    swap(&sink, &output)
     isRunning = false
-    tellDrained()
-    withExtendedLifetime(self) {}
   }
 
   /// Whether ``send(into:limit:)`` has something to write.
   package var wantsToSend: Bool {
-    owesGoAway || !isBroken && (unsafe nghttp2_session_want_write(handle)) != 0
+    owesGoAway || hasMade || !untold.isEmpty || !isBroken && (unsafe nghttp2_session_want_write(handle)) != 0
   }
 
   /// Whether the connection is to be closed once all output is written.
   package var isFinished: Bool {
+    if hasMade { return false }
     if isBroken { return !owesGoAway }
     return unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
   }

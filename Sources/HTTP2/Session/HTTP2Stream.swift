@@ -44,6 +44,9 @@ package final class HTTP2Stream {
   @exclusivity(unchecked) package var input = ByteQueue()
   /// Body bytes that are not sent.
   @exclusivity(unchecked) package internal(set) var output = ByteQueue()
+  /// Bytes of ``input`` and of ``output``, for who looks at them from outside: there each look would be checked.
+  package var inputCount: Int { unsafe input.count }
+  package var outputCount: Int { unsafe output.count }
   /// Whether the stream is over: nothing can be sent.
   package var isClosed: Bool { isOver }
   package var owner: (any HTTP2StreamOwner)? {
@@ -85,6 +88,8 @@ package final class HTTP2Stream {
   var isDeferred = false
   var isOutputSent = false
   var isListedAsDrained = false
+  /// When frames were last made at once for it, see ``HTTP2Session/batch``.
+  var lastBatch: UInt32 = 0
   /// The peer need not go on once our direction has ended.
   var stopsPeerAtEnd = false
 
@@ -141,6 +146,7 @@ extension HTTP2Stream {
     isDeferred = false
     isOutputSent = false
     isListedAsDrained = false
+    lastBatch = 0
     stopsPeerAtEnd = false
     return true
   }

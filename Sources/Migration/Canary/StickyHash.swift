@@ -15,6 +15,7 @@ package struct StickyHash: Sendable, Equatable {
     salted = SipHash.hash(Array(salt.utf8).span, key: Self.fixed)
   }
 
+  /// The hash of a key, of which ``place(of:)`` makes a place.
   package func hash(_ key: Span<UInt8>) -> UInt64 {
     SipHash.hash(key, key: (salted, Self.fixed.1))
   }

@@ -1,5 +1,6 @@
 /// One way in which two answers do not mean the same.
 package struct Difference: Sendable, Equatable {
+  /// The raw values are labels of a metric and words of samples.
   package enum Kind: String, Sendable, CaseIterable {
     /// The rest side has a value and the rpc side has none.
     case missing
@@ -57,6 +58,7 @@ package struct DifferenceList: Sendable {
     all.contains { $0.kind == kind && $0.path == path }
   }
 
+  /// Adds one that is not there yet; nothing when the list is full.
   package mutating func add(_ difference: Difference) {
     guard !isFull, !contains(difference.kind, at: difference.path) else { return }
     all.append(difference)

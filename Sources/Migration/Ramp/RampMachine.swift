@@ -17,6 +17,7 @@ package struct RampMachine: Sendable {
     case unhappy(String)
   }
 
+  /// What is to be done now.
   package enum Action: Sendable, Equatable {
     case wait(Wait)
     case advance(Share)

@@ -22,6 +22,7 @@ package struct StageOrigin: Sendable, Equatable {
   /// What is known of who asked at the admin endpoint, for the audit log of the process that was asked.
   package var client: Client?
 
+  /// Who asked at the admin endpoint.
   package struct Client: Sendable, Equatable {
     /// What it calls itself.
     package var agent: String

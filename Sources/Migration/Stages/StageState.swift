@@ -121,6 +121,7 @@ package struct StageState: Sendable, Equatable {
     }
   }
 
+  /// Stops the ramp or lets it go on; nil when that is so already.
   package mutating func hold(_ isHeld: Bool, _ origin: StageOrigin) -> StageChangeRecord? {
     guard isHeld != self.isHeld else { return nil }
     return change(origin, isHeld ? .held : .released) { state in state.overlay.isHeld = isHeld }

@@ -16,6 +16,7 @@ package final class Quota: Sendable {
   /// Takes one over any limit.
   package func takeAnyway() { used.add(1, ordering: .relaxed) }
 
+  /// One that was taken is over.
   package func giveBack() { used.subtract(1, ordering: .relaxed) }
 
   package var count: Int { used.load(ordering: .relaxed) }

@@ -82,11 +82,13 @@ package final class EndpointHealth: Sendable {
 
   // MARK: Reading
 
+  /// Whether requests may go to it at a moment in nanoseconds; one atomic load.
   package func isUsable(at now: UInt64) -> Bool { blockedUntil.load(ordering: .relaxed) <= now }
 
   /// When it may be used again; 0 for one that may be now.
   package var usableAt: UInt64 { blockedUntil.load(ordering: .relaxed) }
 
+  /// What to call that; takes a lock when the endpoint is not well.
   package func state(at now: UInt64) -> State {
     if isUsable(at: now) { return .healthy }
     return record.withLock { record in

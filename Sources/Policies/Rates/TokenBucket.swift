@@ -21,6 +21,7 @@ package struct TokenBucket: Sendable, Equatable {
     part = 0
   }
 
+  /// Whether tokens were taken.
   package enum Outcome: Sendable, Equatable {
     case taken
     /// Nanoseconds until they are there, if nobody else takes it; more than 0.

@@ -14,10 +14,11 @@ extension MessageDecoder {
     try mask.add(leaf: name(of: field), at: offset)
   }
 
-  /// Reads the value of a field while values are bound in its message or a mask is gathered.
+  /// Reads the value of a field while values are bound in its message or a mask is gathered; false when that sets nothing,
+  /// as an enum name does that is unknown and ignored. Such a field is in no mask either: it would be cleared.
   mutating func watchedMember(
     _ field: FieldPlan, start: Int, bindings: inout UInt64, level: Int, into output: inout ByteBuffer
-  ) throws(Fault) {
+  ) throws(Fault) -> Bool {
     let (inner, leaf) = try select(field, start, bindings, level)
     let before = output.count
     let descends = field.shape == .singular && (field.kind == .message || field.kind == .group)
@@ -31,16 +32,14 @@ extension MessageDecoder {
       guard inner == 0 else {
         throw Fault(.conflict, at: start, "no value here: a part of it is bound by the request")
       }
-      if wasActive {
-        try mask.add(leaf: name(of: field), at: start)
-        mask.isActive = false
-      }
+      mask.isActive = false
       if field.shape == .singular {
         result = try tagged(field, bindings: 0, level: 0, into: &output)
       } else {
         result = try value(of: field, into: &output)
       }
       mask.isActive = wasActive
+      if wasActive, result != .dropped { try mask.add(leaf: name(of: field), at: start) }
     }
     if let leaf {
       let wire = bound[leaf].wire
@@ -50,11 +49,12 @@ extension MessageDecoder {
     }
     if result == .dropped {
       output.truncate(to: before)
-      return
+      return false
     }
     if result == .zero && !field.hasPresence && field.shape == .singular { output.truncate(to: before) }
     bindings &= ~inner
     if let leaf { bindings &= ~(1 &<< UInt64(leaf)) }
+    return true
   }
 
   /// The bindings inside a field, and the one of the field itself.

@@ -175,8 +175,7 @@ struct MessageDecoder: ~Escapable {
       }
     }
     if bindings != 0 || mask.isActive {
-      try watchedMember(field, start: start, bindings: &bindings, level: level, into: &output)
-      return true
+      return try watchedMember(field, start: start, bindings: &bindings, level: level, into: &output)
     }
     return try value(of: field, into: &output) != .dropped
   }

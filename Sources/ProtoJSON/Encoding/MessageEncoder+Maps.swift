@@ -10,6 +10,8 @@ extension MessageEncoder {
     guard entry.keyField >= 0, entry.valueField >= 0 else {
       throw Fault(.wire, at: reader.offset, "a map with keys and values expected")
     }
+    let key = tables.fields[Int(entry.keyField)]
+    let value = tables.fields[Int(entry.valueField)]
     let before = output.count
     name(field, into: &output)
     output.append(UInt8(ascii: "{"))
@@ -17,12 +19,15 @@ extension MessageEncoder {
     var keys = KeySet()
     while true {
       let range = try reader.delimited()
-      if tables.isNamed(field, entry: WireReader(reader.bytes, range)) {
+      if !value.isClosed || tables.isNamed(field, entry: WireReader(reader.bytes, range)) {
         if output.count != empty { output.append(UInt8(ascii: ",")) }
-        try self.entry(field, WireReader(reader.bytes, range), &keys, into: &output)
+        if try !plainEntry(key, value, WireReader(reader.bytes, range), &keys, into: &output) {
+          try self.entry(field, WireReader(reader.bytes, range), &keys, into: &output)
+        }
       }
       try checkSize(output, reader.offset)
-      guard try isAnotherEntry(field, &reader) else { break }
+      if reader.skipTag(of: field) { continue }
+      guard try Self.isAnotherEntry(field, &reader) else { break }
     }
     if output.count == empty {
       // Each value was one that the closed enum lacks.
@@ -36,7 +41,7 @@ extension MessageEncoder {
   }
 
   /// Steps over the tag of the next entry if it follows; other wire types under the number are unknown fields.
-  private func isAnotherEntry(_ field: FieldPlan, _ reader: inout WireReader) throws(Fault) -> Bool {
+  private static func isAnotherEntry(_ field: FieldPlan, _ reader: inout WireReader) throws(Fault) -> Bool {
     do {
       while reader.isNext(field.number) {
         let tag = try reader.readTag()
@@ -47,6 +52,52 @@ extension MessageEncoder {
       throw Fault(error)
     }
     return false
+  }
+
+  /// Writes an entry whose key is a text, if it has its key and its value in this order and nothing else, as nearly every
+  /// serializer writes it.
+  ///
+  /// - Returns: false for other entries, of which nothing is written: ``entry(_:_:_:into:)`` reads them.
+  @inline(__always)
+  private mutating func plainEntry(
+    _ key: FieldPlan, _ value: FieldPlan, _ source: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
+  ) throws(Fault) -> Bool {
+    var reader = WireReader(source.bytes, source.offset..<source.limit)
+    guard key.kind == .string, reader.skipTag(of: key), let name = try? reader.readLengthDelimited(),
+      reader.skipTag(of: value)
+    else { return false }
+    let start = reader.offset
+    var content = start..<start
+    if value.wireType == .lengthDelimited {
+      guard let range = try? reader.readLengthDelimited() else { return false }
+      content = range
+    } else {
+      guard (try? reader.skip(WireTag(number: 2, type: value.wireType))) != nil else { return false }
+    }
+    guard reader.isAtEnd else { return false }
+    try textKey(reader.bytes, name, source, &keys, into: &output)
+    output.append(UInt8(ascii: ":"))
+    do throws(Fault) {
+      if value.kind == .string {
+        try text(value, reader.bytes.extracting(content), at: content.lowerBound, into: &output)
+      } else {
+        try entryValue(value, WireReader(reader.bytes, start..<source.limit), into: &output)
+      }
+    } catch {
+      throw mayFollow(error) ? error : error.inside(MapKeyText.text(reader.bytes.extracting(name)))
+    }
+    return true
+  }
+
+  /// Writes a key that is a text and notes it.
+  @inline(__always)
+  private mutating func textKey(
+    _ bytes: Span<UInt8>, _ range: Range<Int>, _ entry: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
+  ) throws(Fault) {
+    let name = bytes.extracting(range)
+    if let bad = JSONStringWriting.write(name, into: &output) { throw malformed(range.lowerBound &+ bad) }
+    // In the careful run equal keys were made one already.
+    if !isCareful, !keys.insert(KeySet.hash(name), &memory) { throw scattered(entry.offset) }
   }
 
   /// Writes `"key":value` of one entry; what it lacks is its default.
@@ -125,22 +176,20 @@ extension MessageEncoder {
     _ key: FieldPlan, _ bytes: Span<UInt8>, _ start: Int?, _ entry: WireReader, _ keys: inout KeySet,
     into output: inout ByteBuffer
   ) throws(Fault) {
-    let before = output.count
+    var reader = WireReader(bytes, (start ?? entry.limit)..<entry.limit)
     if key.kind == .string {
-      var reader = WireReader(bytes, (start ?? entry.limit)..<entry.limit)
       let range = start == nil ? entry.limit..<entry.limit : try reader.delimited()
-      try text(key, bytes.extracting(range), at: range.lowerBound, into: &output)
-    } else {
-      var reader = WireReader(bytes, (start ?? entry.limit)..<entry.limit)
-      let raw = start == nil ? 0 : try reader.raw(key.wireType)
-      output.append(0x22)
-      switch key.kind {
-      case .int64, .sfixed64, .uint64, .fixed64, .sint64: bare64(raw, key.kind, into: &output)
-      default: number(raw, key.kind, into: &output)
-      }
-      output.append(0x22)
+      return try textKey(bytes, range, entry, &keys, into: &output)
     }
-    // Equal keys have equal texts. In the careful run they were made one already.
+    let before = output.count
+    let raw = start == nil ? 0 : try reader.raw(key.wireType)
+    output.append(0x22)
+    switch key.kind {
+    case .int64, .sfixed64, .uint64, .fixed64, .sint64: Self.bare64(raw, key.kind, into: &output)
+    default: number(raw, key.kind, into: &output)
+    }
+    output.append(0x22)
+    // Equal keys have equal texts, however long their varints are.
     if !isCareful, !keys.insert(KeySet.hash(output.span.extracting(before..<output.count)), &memory) {
       throw scattered(entry.offset)
     }

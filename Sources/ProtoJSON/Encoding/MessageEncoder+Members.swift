@@ -2,24 +2,50 @@ import Bytes
 import ProtobufSchema
 
 extension MessageEncoder {
-  /// Writes one field, the reader being behind its tag.
+  /// Writes one field, the reader being behind its tag, which says the type.
+  ///
+  /// What most fields are is written in place; the others have functions of their own.
   @inline(__always)
   mutating func member(
-    _ field: FieldPlan, _ tag: WireTag, _ reader: inout WireReader, omit: UInt64, level: Int,
+    _ field: FieldPlan, _ type: WireType, _ reader: inout WireReader, omit: UInt64, level: Int,
     into output: inout ByteBuffer
   ) throws(Fault) {
     switch field.shape {
     case .singular: try singular(field, &reader, omit: omit, level: level, into: &output)
-    case .repeated, .packed: try list(field, tag, &reader, into: &output)
+    case .repeated, .packed: try list(field, type, &reader, into: &output)
     case .map: try map(field, &reader, into: &output)
     }
   }
 
+  @inline(__always)
   private mutating func singular(
     _ field: FieldPlan, _ reader: inout WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
     switch field.kind {
-    case .string, .bytes:
+    case .string:
+      let range = try reader.delimited()
+      if range.isEmpty, !field.hasPresence, !profile.emitDefaults { return }
+      let bad = JSONStringWriting.write(
+        reader.bytes.extracting(range), after: tables.text, Int(field.quotedOffset), Int(field.quotedLength),
+        into: &output)
+      if let bad { throw malformed(range.lowerBound &+ bad) }
+    case .bytes, .enumeration, .nullValue, .message, .group, .any, .timestamp, .duration, .fieldMask, .structure,
+      .value, .listValue, .wrapper, .item:
+      try rarer(field, &reader, omit: omit, level: level, into: &output)
+    default:
+      let raw = try reader.raw(field.wireType)
+      if !field.hasPresence, !profile.emitDefaults, field.kind.isZero(raw) { return }
+      name(field, into: &output)
+      number(raw, field.kind, into: &output)
+    }
+  }
+
+  @inline(never)
+  private mutating func rarer(
+    _ field: FieldPlan, _ reader: inout WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    switch field.kind {
+    case .bytes:
       let range = try reader.delimited()
       if range.isEmpty, !field.hasPresence, !profile.emitDefaults { return }
       name(field, into: &output)
@@ -41,49 +67,48 @@ extension MessageEncoder {
       let inner = omit == 0 ? 0 : omitted(inside: field, omit, level)
       try value(
         field.kind, Int(field.sub), WireReader(reader.bytes, range), omit: inner, level: level &+ 1, into: &output)
-    case .item:
+    default:
       let range = try reader.delimited()
       name(field, into: &output)
       let kind = tables.messages[Int(field.sub)].kind
       try value(kind, Int(field.sub), WireReader(reader.bytes, range), omit: 0, level: 0, into: &output)
-    default:
-      let raw = try reader.raw(field.wireType)
-      if !field.hasPresence, !profile.emitDefaults, field.kind.isZero(raw) { return }
-      name(field, into: &output)
-      number(raw, field.kind, into: &output)
     }
   }
 
   // MARK: Lists
 
   private mutating func list(
-    _ field: FieldPlan, _ first: WireTag, _ reader: inout WireReader, into output: inout ByteBuffer
+    _ field: FieldPlan, _ first: WireType, _ reader: inout WireReader, into output: inout ByteBuffer
   ) throws(Fault) {
     let before = output.count
     name(field, into: &output)
     output.append(UInt8(ascii: "["))
     let empty = output.count
-    var tag = first
+    var type = first
     var index = 0
     do throws(Fault) {
       while true {
-        if tag.type == .lengthDelimited, field.kind.isPackable {
+        if type == .lengthDelimited, field.kind.isPackable {
           var packed = WireReader(reader.bytes, try reader.delimited())
           while !packed.isAtEnd {
             number(field, try packed.raw(field.wireType), empty, into: &output)
             try checkSize(output, packed.offset)
             index &+= 1
           }
-        } else if tag.type == field.wireType {
+        } else if type == field.wireType {
           try element(field, &reader, empty, into: &output)
           index &+= 1
         } else {
           // Another wire type under this number is an unknown field.
-          do { try reader.skip(tag) } catch { throw Fault(error) }
+          do { try reader.skip(WireTag(number: field.number, type: type)) } catch { throw Fault(error) }
         }
         try checkSize(output, reader.offset)
-        guard reader.isNext(field.number) else { break }
-        do { tag = try reader.readTag() } catch { throw Fault(error) }
+        if reader.skipTag(of: field) {
+          type = field.nextType
+        } else {
+          guard reader.isNext(field.number) else { break }
+          do { type = try reader.readTag().type } catch { throw Fault(error) }
+        }
       }
     } catch {
       throw mayFollow(error) ? error : error.inside("[\(index)]")
@@ -139,9 +164,12 @@ extension MessageEncoder {
       Base64.encode(bytes, into: &output)
       output.append(0x22)
     } else if let bad = JSONStringWriting.write(bytes, into: &output) {
-      throw Fault(.utf8, at: offset + bad, "well-formed UTF-8 expected")
+      throw malformed(offset &+ bad)
     }
   }
+
+  @inline(never)
+  func malformed(_ offset: Int) -> Fault { Fault(.utf8, at: offset, "well-formed UTF-8 expected") }
 
   @inline(__always)
   func scalar(_ raw: UInt64, _ field: FieldPlan, into output: inout ByteBuffer) {
@@ -155,15 +183,28 @@ extension MessageEncoder {
   /// Writes a number or boolean from its bits on the wire.
   @inline(__always)
   func number(_ raw: UInt64, _ kind: ValueKind, into output: inout ByteBuffer) {
+    Self.number(raw, kind, isBare: profile.int64AsNumber, into: &output)
+  }
+
+  // These need nothing of the encoder: a call of a method that changes nothing would copy it.
+
+  /// - Parameter isBare: whether 64-bit numbers have no quotes.
+  private static func number(_ raw: UInt64, _ kind: ValueKind, isBare: Bool, into output: inout ByteBuffer) {
     switch kind {
     case .int32, .sfixed32: output.append(decimal: Int32(truncatingIfNeeded: raw))
     case .uint32, .fixed32: output.append(decimal: UInt32(truncatingIfNeeded: raw))
     case .sint32: output.append(decimal: Int32(truncatingIfNeeded: ZigZag.decode(raw & 0xFFFF_FFFF)))
     case .int64, .sfixed64, .uint64, .fixed64, .sint64:
-      if !profile.int64AsNumber { output.append(0x22) }
+      if !isBare { output.append(0x22) }
       bare64(raw, kind, into: &output)
-      if !profile.int64AsNumber { output.append(0x22) }
-    case .bool: output.append(raw != 0 ? "true" : "false")
+      if !isBare { output.append(0x22) }
+    case .bool:
+      // The bytes of a word, of which those that the text has are kept.
+      if raw != 0 {
+        output.append(word: 0x6575_7274, length: 4)
+      } else {
+        output.append(word: 0x65_736C_6166, length: 5)
+      }
     case .double: floating(Double(bitPattern: raw), into: &output)
     case .float: floating(Float(bitPattern: UInt32(truncatingIfNeeded: raw)), into: &output)
     default: output.append("null")
@@ -171,7 +212,7 @@ extension MessageEncoder {
   }
 
   @inline(__always)
-  func bare64(_ raw: UInt64, _ kind: ValueKind, into output: inout ByteBuffer) {
+  static func bare64(_ raw: UInt64, _ kind: ValueKind, into output: inout ByteBuffer) {
     switch kind {
     case .uint64, .fixed64: output.append(decimal: raw)
     case .sint64: output.append(decimal: ZigZag.decode(raw))
@@ -179,7 +220,7 @@ extension MessageEncoder {
     }
   }
 
-  private func floating(_ value: Double, into output: inout ByteBuffer) {
+  private static func floating(_ value: Double, into output: inout ByteBuffer) {
     if value.isFinite {
       FloatForm.write(value, into: &output)
     } else {
@@ -187,13 +228,14 @@ extension MessageEncoder {
     }
   }
 
-  private func floating(_ value: Float, into output: inout ByteBuffer) {
+  private static func floating(_ value: Float, into output: inout ByteBuffer) {
     if value.isFinite { FloatForm.write(value, into: &output) } else { floating(Double(value), into: &output) }
   }
 
+  @inline(__always)
   func enumeration(_ number: Int32, _ sub: Int, into output: inout ByteBuffer) {
     if !profile.enumsAsNumbers, let value = tables.enumValue(number, of: tables.enums[sub]) {
-      output.append(short: tables.text, Int(value.quotedOffset), Int(value.quotedLength))
+      output.append(pooled: tables.text, Int(value.quotedOffset), Int(value.quotedLength))
     } else {
       output.append(decimal: number)
     }

@@ -55,9 +55,15 @@ struct MessageEncoder: ~Escapable {
   /// What the first run met may stand otherwise in the message as a whole: the careful run has the last word.
   mutating func mayBeReplaced() { isScattered = true }
 
+  @inline(__always)
   mutating func descend(_ offset: Int) throws(Fault) {
     depth &+= 1
-    guard depth <= maximumDepth else { throw Fault(.depth, at: offset, "at most \(maximumDepth) levels of messages") }
+    guard depth <= maximumDepth else { throw tooDeep(offset) }
+  }
+
+  @inline(never)
+  private func tooDeep(_ offset: Int) -> Fault {
+    Fault(.depth, at: offset, "at most \(maximumDepth) levels of messages")
   }
 
   /// Few bytes can name many values with long names: what they become is bounded too.
@@ -97,28 +103,39 @@ struct MessageEncoder: ~Escapable {
   }
 
   /// Writes the members of a message, each as `,"name":value`.
+  @inline(__always)
   mutating func members(
     _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
     if tables.messages[message].isMessageSet {
       try messageSet(message, reader, into: &output)
-    } else if isCareful, !tables.isInOrder(tables.messages[message], reader, &memory) {
-      var ordered = memory.takeBuffer()
-      defer { memory.give(&ordered) }
-      try order(message, reader, into: &ordered)
-      let span = ordered.span
-      do throws(Fault) {
-        try contiguousMembers(message, WireReader(span), omit: omit, level: level, into: &output)
-      } catch {
-        // Offsets in the copy would say nothing.
-        throw error.moved(to: reader.offset)
-      }
+    } else if isCareful {
+      try carefulMembers(message, reader, omit: omit, level: level, into: &output)
     } else {
       try contiguousMembers(message, reader, omit: omit, level: level, into: &output)
     }
   }
 
-  mutating func contiguousMembers(
+  @inline(never)
+  private mutating func carefulMembers(
+    _ message: Int, _ reader: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
+  ) throws(Fault) {
+    if tables.isInOrder(tables.messages[message], reader, &memory) {
+      return try contiguousMembers(message, reader, omit: omit, level: level, into: &output)
+    }
+    var ordered = memory.takeBuffer()
+    defer { memory.give(&ordered) }
+    try order(message, reader, into: &ordered)
+    let span = ordered.span
+    do throws(Fault) {
+      try contiguousMembers(message, WireReader(span), omit: omit, level: level, into: &output)
+    } catch {
+      // Offsets in the copy would say nothing.
+      throw error.moved(to: reader.offset)
+    }
+  }
+
+  private mutating func contiguousMembers(
     _ message: Int, _ source: WireReader, omit: UInt64, level: Int, into output: inout ByteBuffer
   ) throws(Fault) {
     var reader = WireReader(source.bytes, source.offset..<source.limit)
@@ -128,29 +145,37 @@ struct MessageEncoder: ~Escapable {
     var guess = Int(plan.fieldsStart)
     while !reader.isAtEnd {
       let start = reader.offset
-      let tag: WireTag
-      do { tag = try reader.readTag() } catch { throw Fault(error) }
+      // Serializers write fields in the order of their numbers, which is mostly that of the schema: then the tag that
+      // comes is known, and what it says need not be read.
+      let type: WireType
       var index = guess
-      if guess >= Int(plan.fieldsEnd) || tables.fields[guess].number != tag.number {
+      if guess < Int(plan.fieldsEnd), reader.skipTag(of: tables.fields[guess]) {
+        type = tables.fields[guess].nextType
+      } else {
+        let tag: WireTag
+        do { tag = try reader.readTag() } catch { throw Fault(error) }
+        type = tag.type
         index = tables.field(number: tag.number, of: plan)
-      }
-      guard index >= 0, tables.fields[index].accepts(tag.type),
-        tables.isNamed(tables.fields[index], valueAt: reader)
-      else {
-        do { try reader.skip(tag) } catch { throw Fault(error) }
-        continue
+        guard index >= 0, tables.fields[index].accepts(tag.type) else {
+          do { try reader.skip(tag) } catch { throw Fault(error) }
+          continue
+        }
       }
       let field = tables.fields[index]
       guess = index &+ 1
+      if field.isClosed, !tables.isNamed(field, valueAt: reader) {
+        do { try reader.skip(WireTag(number: field.number, type: type)) } catch { throw Fault(error) }
+        continue
+      }
       if !seen.insert(Int(field.index), &memory) || (field.oneof >= 0 && !oneofs.insert(Int(field.oneof), &memory)) {
         throw scattered(start)
       }
       if omit != 0, isOmitted(field, omit, level) {
-        do { try skipAll(field, tag, &reader) } catch { throw Fault(error) }
+        do { try skipAll(field, type, &reader) } catch { throw Fault(error) }
         continue
       }
       do throws(Fault) {
-        try member(field, tag, &reader, omit: omit, level: level, into: &output)
+        try member(field, type, &reader, omit: omit, level: level, into: &output)
       } catch {
         throw located(error, in: field)
       }
@@ -187,8 +212,8 @@ struct MessageEncoder: ~Escapable {
     return inner
   }
 
-  private func skipAll(_ field: FieldPlan, _ tag: WireTag, _ reader: inout WireReader) throws(WireError) {
-    try reader.skip(tag)
+  private func skipAll(_ field: FieldPlan, _ type: WireType, _ reader: inout WireReader) throws(WireError) {
+    try reader.skip(WireTag(number: field.number, type: type))
     while field.shape != .singular, reader.isNext(field.number) { try reader.skip(try reader.readTag()) }
   }
 
@@ -237,6 +262,6 @@ struct MessageEncoder: ~Escapable {
   /// Writes `,"name":`.
   @inline(__always)
   func name(_ field: FieldPlan, into output: inout ByteBuffer) {
-    output.append(short: tables.text, Int(field.quotedOffset), Int(field.quotedLength))
+    output.append(pooled: tables.text, Int(field.quotedOffset), Int(field.quotedLength))
   }
 }

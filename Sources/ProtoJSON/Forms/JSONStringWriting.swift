@@ -8,60 +8,84 @@ enum JSONStringWriting {
   @discardableResult
   @inline(__always)
   static func write(_ bytes: Span<UInt8>, into output: inout ByteBuffer) -> Int? {
-    let scan = writePlain(bytes, into: &output)
-    if scan.isPlain {
-      if scan.isASCII { return nil }
-      return UTF8Validation.firstInvalid(bytes)
+    var scan = PlainScan()
+    unsafe output.appendWithUnsafeRoom(bytes.count &+ 2) { room in
+      unsafe copy(bytes, to: room, at: 0, &scan)
+      return scan.isPlain ? bytes.count &+ 2 : 0
     }
-    return writeEscaped(JSONCursor(bytes, maximumDepth: 0), into: &output)
+    return finish(scan, bytes, into: &output)
   }
 
-  /// Copies bytes between quotes in whole blocks, looking at each block on its way; what is not plain is not kept.
+  /// The same behind the name of a member, so that there is one look for room. The name is a part of a text with 32
+  /// bytes behind it that can be read.
+  @inline(__always)
+  static func write(
+    _ bytes: Span<UInt8>, after text: Span<UInt8>, _ offset: Int, _ length: Int, into output: inout ByteBuffer
+  ) -> Int? {
+    guard length <= 32 else {
+      output.append(pooled: text, offset, length)
+      return write(bytes, into: &output)
+    }
+    var scan = PlainScan()
+    unsafe output.appendWithUnsafeRoom(bytes.count &+ 34) { room in
+      unsafe ByteBuffer.copy(pooled: text, offset, length, to: room)
+      unsafe copy(bytes, to: room, at: length, &scan)
+      return scan.isPlain ? length &+ bytes.count &+ 2 : length
+    }
+    return finish(scan, bytes, into: &output)
+  }
+
+  /// What is left to do once the bytes are copied, or were not because they are not plain.
+  @inline(__always)
+  private static func finish(_ scan: PlainScan, _ bytes: Span<UInt8>, into output: inout ByteBuffer) -> Int? {
+    if !scan.isPlain { return writeEscaped(JSONCursor(bytes, maximumDepth: 0), into: &output) }
+    return scan.isASCII ? nil : UTF8Validation.firstInvalid(bytes)
+  }
+
+  /// Copies bytes between quotes in whole blocks, looking at each block on its way; there is room for them.
   ///
   /// The last block overlaps the one before, so that nothing is left over.
   @inline(__always)
-  private static func writePlain(
-    _ bytes: Span<UInt8>, into output: inout ByteBuffer
-  ) -> (isPlain: Bool, isASCII: Bool) {
+  private static func copy(
+    _ bytes: Span<UInt8>, to room: UnsafeMutableRawBufferPointer, at start: Int, _ scan: inout PlainScan
+  ) {
     let count = bytes.count
-    var scan = PlainScan()
-    unsafe output.appendWithUnsafeRoom(count &+ 2) { room in
-      let source = unsafe bytes.bytes
-      unsafe room[0] = 0x22
-      if count >= 16 {
-        var at = 0
-        while count &- at > 16 {
-          let block = unsafe source.unsafeLoadUnaligned(fromByteOffset: at, as: SIMD16<UInt8>.self)
-          scan.look(block)
-          unsafe room.storeBytes(of: block, toByteOffset: at &+ 1, as: SIMD16<UInt8>.self)
-          at &+= 16
-        }
-        let block = unsafe source.unsafeLoadUnaligned(fromByteOffset: count &- 16, as: SIMD16<UInt8>.self)
+    let source = unsafe bytes.bytes
+    unsafe room[start] = 0x22
+    let target = start &+ 1
+    if count >= 16 {
+      var at = 0
+      while count &- at > 16 {
+        let block = unsafe source.unsafeLoadUnaligned(fromByteOffset: at, as: SIMD16<UInt8>.self)
         scan.look(block)
-        unsafe room.storeBytes(of: block, toByteOffset: count &- 15, as: SIMD16<UInt8>.self)
-      } else if count >= 8 {
-        let first = unsafe source.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self)
-        let last = unsafe source.unsafeLoadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
-        scan.look(first)
-        scan.look(last)
-        unsafe room.storeBytes(of: first, toByteOffset: 1, as: UInt64.self)
-        unsafe room.storeBytes(of: last, toByteOffset: count &- 7, as: UInt64.self)
-      } else if count >= 4 {
-        let first = unsafe source.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt32.self)
-        let last = unsafe source.unsafeLoadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
-        scan.look(UInt64(first) | UInt64(last) << 32)
-        unsafe room.storeBytes(of: first, toByteOffset: 1, as: UInt32.self)
-        unsafe room.storeBytes(of: last, toByteOffset: count &- 3, as: UInt32.self)
-      } else {
-        for at in 0..<count {
-          scan.look(PlainScan.blanks | UInt64(bytes[at]))
-          unsafe room[at &+ 1] = bytes[at]
-        }
+        unsafe room.storeBytes(of: block, toByteOffset: target &+ at, as: SIMD16<UInt8>.self)
+        at &+= 16
       }
-      unsafe room[count &+ 1] = 0x22
-      return scan.isPlain ? count &+ 2 : 0
+      let block = unsafe source.unsafeLoadUnaligned(fromByteOffset: count &- 16, as: SIMD16<UInt8>.self)
+      scan.look(block)
+      unsafe room.storeBytes(of: block, toByteOffset: target &+ count &- 16, as: SIMD16<UInt8>.self)
+    } else if count >= 8 {
+      let first = unsafe source.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self)
+      let last = unsafe source.unsafeLoadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+      scan.look(first, last)
+      unsafe room.storeBytes(of: first, toByteOffset: target, as: UInt64.self)
+      unsafe room.storeBytes(of: last, toByteOffset: target &+ count &- 8, as: UInt64.self)
+    } else if count >= 4 {
+      let first = unsafe source.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt32.self)
+      let last = unsafe source.unsafeLoadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+      scan.look(UInt64(first) | UInt64(last) << 32, PlainScan.blanks)
+      unsafe room.storeBytes(of: first, toByteOffset: target, as: UInt32.self)
+      unsafe room.storeBytes(of: last, toByteOffset: target &+ count &- 4, as: UInt32.self)
+    } else if count > 0 {
+      // Of three bytes at most, each is the first, the last, or the one between.
+      let (first, middle, last) = (bytes[0], bytes[count &>> 1], bytes[count &- 1])
+      let word = UInt64(first) | UInt64(middle) << 8 | UInt64(last) << 16
+      scan.look(word | PlainScan.blanks << 24, PlainScan.blanks)
+      unsafe room[target] = first
+      unsafe room[target &+ count &>> 1] = middle
+      unsafe room[target &+ count &- 1] = last
     }
-    return (scan.isPlain, scan.isASCII)
+    unsafe room[target &+ count] = 0x22
   }
 
   private static func writeEscaped(_ cursor: JSONCursor, into output: inout ByteBuffer) -> Int? {

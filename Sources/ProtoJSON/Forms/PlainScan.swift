@@ -1,26 +1,24 @@
-/// Whether bytes can stand in a JSON string as they are, and whether they are ASCII.
+/// Whether bytes can stand in a JSON string as they are, and whether they are ASCII: noted for 16 bytes at a time, and
+/// asked once at the end.
 struct PlainScan {
-  private var stops: UInt64 = 0
-  private var high: UInt64 = 0
+  typealias Words = SIMD2<UInt64>
 
-  static let blanks: UInt64 = 0x2020_2020_2020_2000
+  private var stops = Words()
+  private var high = Words()
+
+  /// Bytes that say nothing, for the part of a block that is not filled.
+  static let blanks: UInt64 = 0x2020_2020_2020_2020
 
   /// No quote, no backslash, no control character so far.
   @inline(__always)
-  var isPlain: Bool { stops & 0x8080_8080_8080_8080 == 0 }
+  var isPlain: Bool { stops[0] | stops[1] == 0 }
 
   @inline(__always)
-  var isASCII: Bool { high & 0x8080_8080_8080_8080 == 0 }
+  var isASCII: Bool { (high[0] | high[1]) & 0x8080_8080_8080_8080 == 0 }
 
   @inline(__always)
-  mutating func look(_ word: UInt64) {
-    // A lane that is zero, or less than 0x20, borrows; only lanes above such a one can be taken for one too.
-    let quotes = word ^ 0x2222_2222_2222_2222
-    let backslashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    stops |= (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
-    stops |= (word &- 0x2020_2020_2020_2020) & ~word
-    high |= word
+  mutating func look(_ first: UInt64, _ last: UInt64) {
+    look(unsafe unsafeBitCast(Words(first, last), to: SIMD16<UInt8>.self))
   }
 
   @inline(__always)
@@ -30,9 +28,7 @@ struct PlainScan {
     let backslashes: SIMDMask<SIMD16<Int8>> = block .== SIMD16(repeating: 0x5C)
     let controls: SIMDMask<SIMD16<Int8>> = (block & SIMD16(repeating: 0xE0)) .== SIMD16(repeating: 0)
     let all: SIMDMask<SIMD16<Int8>> = quotes .| backslashes .| controls
-    let mask = unsafe unsafeBitCast(all, to: SIMD2<UInt64>.self)
-    let lanes = unsafe unsafeBitCast(block, to: SIMD2<UInt64>.self)
-    stops |= mask[0] | mask[1]
-    high |= lanes[0] | lanes[1]
+    stops |= unsafe unsafeBitCast(all, to: Words.self)
+    high |= unsafe unsafeBitCast(block, to: Words.self)
   }
 }

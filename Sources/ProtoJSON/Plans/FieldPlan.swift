@@ -96,6 +96,13 @@ struct FieldRecord {
   /// Whether a string on the wire must be UTF-8.
   var validatesUTF8: Bool
   var isExtension: Bool
+  /// The wire type with which the value is to be expected; its tag, if that has no more than two bytes, and the bits of
+  /// these; else a tag that no bytes have.
+  var nextType: WireType
+  var nextTag: UInt16 = 0xFFFF
+  var nextMask: UInt16 = 0
+  /// Whether it is of an enum that is closed: a number that this lacks is an unknown field.
+  var isClosed = false
 
   /// The tag byte or bytes of a group's end differ in the lowest bit only.
   var endGroupTag: UInt64 { tag &+ 1 }

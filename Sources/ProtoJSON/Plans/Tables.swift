@@ -132,14 +132,19 @@ struct TableView: ~Escapable {
   }
 
   /// The value plan of an enum number; nil when it has no name.
+  @inline(__always)
   func enumValue(_ number: Int32, of plan: EnumPlan) -> EnumValuePlan? {
-    var low = 0
-    var high = Int(plan.valuesCount)
     // Most enums count up from 0 without gaps.
     if number >= 0, number < plan.valuesCount {
       let guess = enumValues[Int(plan.valuesStart) &+ Int(number)]
       if guess.number == number { return guess }
     }
+    return enumValue(searching: number, of: plan)
+  }
+
+  private func enumValue(searching number: Int32, of plan: EnumPlan) -> EnumValuePlan? {
+    var low = 0
+    var high = Int(plan.valuesCount)
     while low < high {
       let middle = (low &+ high) / 2
       let found = enumValues[Int(plan.valuesStart) &+ middle]

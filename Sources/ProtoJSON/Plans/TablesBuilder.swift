@@ -146,14 +146,21 @@ struct TablesBuilder {
       case .map: .map
       case .repeated: field.isPacked && kind.isPackable ? .packed : .repeated
       }
-    return FieldRecord(
+    var record = FieldRecord(
       tag: tag.word, packedTag: packed.word, name: name, quotedOffset: quoted.offset, quotedLength: quoted.length,
       number: number, sub: Int32(kind == .enumeration ? field.enumIndex : field.messageIndex),
       oneof: Int32(field.oneofIndex), owner: Int32(tables.messages.count), index: Int32(index), tagLength: tag.length,
       packedTagLength: packed.length,
       kind: kind, shape: shape, wireType: kind.wireType, hasPresence: field.hasPresence || field.oneofIndex >= 0,
       isRequired: field.isRequired, validatesUTF8: field.kind == .string && field.validatesUTF8,
-      isExtension: field.extensionName != nil)
+      isExtension: field.extensionName != nil, nextType: shape == .packed ? .lengthDelimited : kind.wireType)
+    record.isClosed = kind == .enumeration && !schema.enums[field.enumIndex].isOpen
+    let next = shape == .packed ? packed : tag
+    if kind != .item, next.length <= 2 {
+      record.nextTag = UInt16(truncatingIfNeeded: next.word)
+      record.nextMask = next.length == 1 ? 0xFF : 0xFFFF
+    }
+    return record
   }
 
   private static func encode(_ number: UInt32, _ type: WireType) -> (word: UInt64, length: UInt8) {

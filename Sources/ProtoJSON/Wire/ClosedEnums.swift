@@ -4,9 +4,8 @@ import ProtobufSchema
 extension TableView {
   @inline(__always)
   func isNamed(_ raw: UInt64, _ field: FieldPlan) -> Bool {
-    guard field.kind == .enumeration else { return true }
-    let plan = enums[Int(field.sub)]
-    return plan.isOpen || enumValue(Int32(truncatingIfNeeded: raw), of: plan) != nil
+    guard field.isClosed else { return true }
+    return enumValue(Int32(truncatingIfNeeded: raw), of: enums[Int(field.sub)]) != nil
   }
 
   /// Whether the value of a singular field that begins here is one of its enum; true for all that is no enum.
@@ -14,7 +13,7 @@ extension TableView {
   /// Lists and maps look at their values one by one. What cannot be read fails where it is read for good.
   @inline(__always)
   func isNamed(_ field: FieldPlan, valueAt source: WireReader) -> Bool {
-    guard field.kind == .enumeration, field.shape == .singular, !enums[Int(field.sub)].isOpen else { return true }
+    guard field.isClosed, field.shape == .singular else { return true }
     var probe = WireReader(source.bytes, source.offset..<source.limit)
     return (try? probe.readVarint()).map { isNamed($0, field) } ?? true
   }
@@ -24,7 +23,7 @@ extension TableView {
     let index = messages[Int(map.sub)].valueField
     guard index >= 0 else { return true }
     let value = fields[Int(index)]
-    guard value.kind == .enumeration, !enums[Int(value.sub)].isOpen else { return true }
+    guard value.isClosed else { return true }
     var reader = WireReader(entry.bytes, entry.offset..<entry.limit)
     var last: UInt64?
     while !reader.isAtEnd, let tag = try? reader.readTag() {

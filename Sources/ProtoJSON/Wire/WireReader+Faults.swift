@@ -16,6 +16,10 @@ extension WireReader {
     }
   }
 
+  /// Steps over the tag of a field if it is the one that comes, as serializers write it.
+  @inline(__always)
+  mutating func skipTag(of field: FieldPlan) -> Bool { skip(tag: field.nextTag, mask: field.nextMask) }
+
   @inline(__always)
   mutating func delimited() throws(Fault) -> Range<Int> {
     do { return try readLengthDelimited() } catch { throw Fault(error) }

@@ -44,6 +44,36 @@ extension ByteBuffer {
     }
   }
 
+  /// The same of a text with 32 bytes behind its first one that can be read, whatever its length: those in the tables.
+  @inline(__always)
+  mutating func append(pooled text: Span<UInt8>, _ offset: Int, _ length: Int) {
+    guard length <= 32 else { return append(text.extracting(offset..<offset &+ length)) }
+    unsafe appendWithUnsafeRoom(32) { room in
+      unsafe Self.copy(pooled: text, offset, length, to: room)
+      return length
+    }
+  }
+
+  /// Copies 32 bytes, or 16 if the length is not more than that.
+  @inline(__always)
+  static func copy(pooled text: Span<UInt8>, _ offset: Int, _ length: Int, to room: UnsafeMutableRawBufferPointer) {
+    let source = unsafe text.bytes
+    let first = unsafe source.unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
+    unsafe room.storeBytes(of: first, as: SIMD16<UInt8>.self)
+    guard length > 16 else { return }
+    let second = unsafe source.unsafeLoadUnaligned(fromByteOffset: offset &+ 16, as: SIMD16<UInt8>.self)
+    unsafe room.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
+  }
+
+  /// Appends the first bytes of a word, the lowest first.
+  @inline(__always)
+  mutating func append(word: UInt64, length: Int) {
+    unsafe appendWithUnsafeRoom(8) { room in
+      unsafe room.storeBytes(of: word.littleEndian, as: UInt64.self)
+      return length
+    }
+  }
+
   package mutating func append(tag number: UInt32, _ type: WireType) {
     append(varint: UInt64(number) << 3 | UInt64(type.rawValue))
   }

@@ -2,9 +2,9 @@ import Diagnostics
 
 /// Turns parsed files into a ``Schema``: gives every type its index, resolves references, and gathers all faults.
 struct SchemaBuilder {
-  /// A message, and what its place says about it.
-  struct PendingMessage {
-    var descriptor: MessageDescriptor
+  /// A type, and what its place says about it.
+  struct PendingType<Descriptor> {
+    var descriptor: Descriptor
     var fullName: String
     var file: Int
     /// In SourceCodeInfo.
@@ -12,14 +12,8 @@ struct SchemaBuilder {
     var features: Features
   }
 
-  struct PendingEnum {
-    var descriptor: EnumDescriptor
-    var fullName: String
-    var file: Int
-    /// In SourceCodeInfo.
-    var path: [Int32]
-    var features: Features
-  }
+  typealias PendingMessage = PendingType<MessageDescriptor>
+  typealias PendingEnum = PendingType<EnumDescriptor>
 
   /// An extension, kept with the message that it extends.
   struct PendingExtension {

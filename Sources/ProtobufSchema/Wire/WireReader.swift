@@ -95,6 +95,22 @@ package struct WireReader: ~Escapable {
     return WireTag(number: UInt32(truncatingIfNeeded: raw >> 3), type: type)
   }
 
+  /// Steps over a tag that is expected here, of one or two bytes; false, and nothing is stepped over, if another is.
+  ///
+  /// - Parameters:
+  ///   - tag: its bytes, the first the lowest.
+  ///   - mask: the bits of these bytes, 0xFF or 0xFFFF.
+  @inlinable
+  @inline(__always)
+  package mutating func skip(tag: UInt16, mask: UInt16) -> Bool {
+    // The value behind a tag has a byte at least.
+    guard limit &- offset >= 2 else { return false }
+    let word = UInt16(littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    guard word & mask == tag else { return false }
+    offset &+= 1 &+ Int(mask &>> 15)
+    return true
+  }
+
   /// The next tag, nil at the end.
   @inlinable
   package mutating func nextTag() throws(WireError) -> WireTag? {

@@ -1,10 +1,10 @@
-package import Bytes
-package import HTTPModel
+public import Bytes
+public import HTTPModel
 
 /// The last envelope of a stream (Connect protocol, EndStreamResponse): how it ended, with trailing metadata.
-package enum ConnectEndOfStream {
+public enum ConnectEndOfStream {
   /// Appends the JSON of an end: `{}` for success without metadata. The envelope's head is the caller's.
-  package static func write(error: RPCError?, trailers: FieldBlock?, into output: inout ByteBuffer) {
+  public static func write(error: RPCError?, trailers: FieldBlock?, into output: inout ByteBuffer) {
     output.append(UInt8(ascii: "{"))
     if let error {
       output.append("\"error\":")
@@ -47,7 +47,7 @@ package enum ConnectEndOfStream {
   ///
   /// - Parameter trailers: gets the metadata, unless the end is malformed.
   /// - Returns: the error that it carries, `internal` for a malformed one.
-  package static func read(
+  public static func read(
     _ json: Span<UInt8>, trailers: FieldBlock? = nil
   ) -> (error: RPCError?, isMalformed: Bool) {
     do throws(JSONFault) {

@@ -7,7 +7,7 @@ extension ConnectErrorBody {
   /// message and details stay. A body that is no JSON object leaves nothing but the status; the log gets an excerpt.
   ///
   /// - Parameter body: decompressed.
-  package static func read(_ body: Span<UInt8>, status: Int) -> RPCError {
+  public static func read(_ body: Span<UInt8>, status: Int) -> RPCError {
     let inferred = RPCError(Code(inferredFromStatus: status), "HTTP status \(status)", logDetail: excerpt(body))
     var scanner = JSONScanner(body)
     guard scanner.peek() == UInt8(ascii: "{"), let members = try? members(&scanner), (try? scanner.finish()) != nil

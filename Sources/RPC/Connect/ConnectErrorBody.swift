@@ -1,13 +1,13 @@
-package import Bytes
+public import Bytes
 
 /// The JSON of an error (Connect protocol, Error JSON): the body of a failed unary call, and a part of the end of a
 /// stream.
-package enum ConnectErrorBody {
+public enum ConnectErrorBody {
   /// Details beyond which the rest is dropped when reading.
-  package static let maximumDetails = 64
+  public static let maximumDetails = 64
 
   /// Appends `{"code","message","details"}`; an empty message and no details are left out.
-  package static func write(_ error: RPCError, into output: inout ByteBuffer) {
+  public static func write(_ error: RPCError, into output: inout ByteBuffer) {
     output.append("{\"code\":\"")
     output.append(error.code.name)
     output.append(UInt8(ascii: "\""))

@@ -1,4 +1,4 @@
-package import Bytes
+public import Bytes
 
 extension ConnectGetQuery {
   /// Appends `?connect=v1…` in the protocol's order, so that equal calls have equal targets (cache keys).
@@ -6,7 +6,7 @@ extension ConnectGetQuery {
   /// JSON that is not compressed goes as escaped text, all else as URL-safe base64 without padding.
   ///
   /// - Parameter message: the body as it would be posted, already compressed when `compression` says so.
-  package static func write(
+  public static func write(
     message: Span<UInt8>, codec: MessageCodec, compression: String, into target: inout ByteBuffer
   ) {
     let isText = codec == .json && compression.isEmpty

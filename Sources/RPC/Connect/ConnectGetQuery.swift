@@ -1,12 +1,12 @@
-package import Bytes
+public import Bytes
 
 /// The query of a Connect GET: one message in the target of a call without side effects.
-package struct ConnectGetQuery: Sendable, Equatable {
-  package var codec: MessageCodec
+public struct ConnectGetQuery: Sendable, Equatable {
+  public var codec: MessageCodec
   /// The content coding of the message; empty for none.
-  package var compression: String
+  public var compression: String
 
-  package init(codec: MessageCodec, compression: String = "") {
+  public init(codec: MessageCodec, compression: String = "") {
     self.codec = codec
     self.compression = compression
   }
@@ -18,7 +18,7 @@ package struct ConnectGetQuery: Sendable, Equatable {
   ///
   /// - Throws: 415 without a known `encoding`; `invalid_argument` for another version than v1, no message, one of
   ///   these parameters given twice, a broken escape or broken base64 in them.
-  package static func parse(
+  public static func parse(
     _ query: Span<UInt8>, message: inout ByteBuffer
   ) throws(RPCError) -> ConnectGetQuery {
     let found = try ranges(query)

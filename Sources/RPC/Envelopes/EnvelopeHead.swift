@@ -1,7 +1,7 @@
-package import Bytes
+public import Bytes
 
 /// The protocols that put five bytes before each message. They differ in the flags, and in where a response ends.
-package enum EnvelopeDialect: Sendable {
+public enum EnvelopeDialect: Sendable {
   /// Connect streaming: the last envelope of a response is JSON (``ConnectEndOfStream``).
   case connect
   /// gRPC: a response ends with HTTP trailers, never inside its body.
@@ -10,7 +10,7 @@ package enum EnvelopeDialect: Sendable {
   case grpcWeb
 
   /// The flag of the envelope that ends a response; no bit for gRPC.
-  package var endFlag: UInt8 {
+  public var endFlag: UInt8 {
     switch self {
     case .connect: EnvelopeHead.endOfStream
     case .grpc: 0
@@ -20,20 +20,20 @@ package enum EnvelopeDialect: Sendable {
 }
 
 /// The five bytes before each message of a stream: flags and a length, big-endian.
-package struct EnvelopeHead: Equatable, Sendable {
-  package static let size = 5
+public struct EnvelopeHead: Equatable, Sendable {
+  public static let size = 5
   /// The payload is compressed with the coding that the head names.
-  package static let compressed: UInt8 = 0b01
+  public static let compressed: UInt8 = 0b01
   /// Connect: the end of the stream.
-  package static let endOfStream: UInt8 = 0b10
+  public static let endOfStream: UInt8 = 0b10
   /// gRPC-Web: the trailers.
-  package static let trailers: UInt8 = 0x80
+  public static let trailers: UInt8 = 0x80
 
-  package var flags: UInt8
+  public var flags: UInt8
   /// Bytes of the payload.
-  package var length: Int
+  public var length: Int
 
-  package init(flags: UInt8, length: Int) {
+  public init(flags: UInt8, length: Int) {
     self.flags = flags
     self.length = length
   }
@@ -44,13 +44,13 @@ package struct EnvelopeHead: Equatable, Sendable {
     length = Int(UInt32(bytes[1]) << 24 | UInt32(bytes[2]) << 16 | UInt32(bytes[3]) << 8 | UInt32(bytes[4]))
   }
 
-  package var isCompressed: Bool { flags & Self.compressed != 0 }
+  public var isCompressed: Bool { flags & Self.compressed != 0 }
 
   /// Whether this envelope ends a response of the dialect.
-  package func isEnd(in dialect: EnvelopeDialect) -> Bool { flags & dialect.endFlag != 0 }
+  public func isEnd(in dialect: EnvelopeDialect) -> Bool { flags & dialect.endFlag != 0 }
 
   /// Appends the five bytes; a length beyond 32 bits is the caller's fault.
-  package func write(into output: inout ByteBuffer) {
+  public func write(into output: inout ByteBuffer) {
     let length = UInt32(length)
     output.reserve(Self.size)
     output.append(flags)
@@ -63,7 +63,7 @@ package struct EnvelopeHead: Equatable, Sendable {
   /// Writes an envelope whose payload was appended already, behind five bytes that were left free at an offset.
   ///
   /// For payloads whose length is known only when they are written: no second buffer, no move.
-  package static func close(_ output: inout ByteBuffer, openedAt offset: Int, flags: UInt8) {
+  public static func close(_ output: inout ByteBuffer, openedAt offset: Int, flags: UInt8) {
     let length = UInt32(output.count &- offset &- size)
     output[offset] = flags
     output[offset &+ 1] = UInt8(truncatingIfNeeded: length >> 24)
@@ -75,7 +75,7 @@ package struct EnvelopeHead: Equatable, Sendable {
   /// Leaves five bytes free for ``close(_:openedAt:flags:)``.
   ///
   /// - Returns: their offset.
-  package static func open(_ output: inout ByteBuffer) -> Int {
+  public static func open(_ output: inout ByteBuffer) -> Int {
     let offset = output.count
     EnvelopeHead(flags: 0, length: 0).write(into: &output)
     return offset

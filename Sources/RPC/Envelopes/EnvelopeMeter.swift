@@ -1,7 +1,7 @@
 /// Watches the envelopes of a stream that passes untouched for one that is too long. It keeps no byte of them.
 ///
 /// A length counts as it is sent: that of a compressed message is its compressed one.
-package struct EnvelopeMeter {
+public struct EnvelopeMeter {
   private let limit: Int
   /// The flag of what ends an answer, which is no message; 0: none has it.
   private let endFlag: UInt8
@@ -15,13 +15,13 @@ package struct EnvelopeMeter {
   /// - Parameters:
   ///   - limit: bytes of a message, without its head.
   ///   - dialect: says how an answer's end is told from a message: it may be ``EnvelopeReader/maximumEnd`` bytes long.
-  package init(limit: Int, dialect: EnvelopeDialect) {
+  public init(limit: Int, dialect: EnvelopeDialect) {
     self.limit = limit
     endFlag = dialect.endFlag
   }
 
   /// Takes note of the next bytes; false when a message that begins in them is too long.
-  package mutating func observe(_ bytes: Span<UInt8>) -> Bool {
+  public mutating func observe(_ bytes: Span<UInt8>) -> Bool {
     var at = 0
     while at < bytes.count {
       if remaining > 0 {

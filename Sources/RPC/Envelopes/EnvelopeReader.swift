@@ -1,8 +1,8 @@
-package import Bytes
+public import Bytes
 
 /// Takes a stream of envelopes apart, without copying payloads. One reader for Connect, gRPC and gRPC-Web.
-package struct EnvelopeReader: Sendable {
-  package enum Event: Equatable, Sendable {
+public struct EnvelopeReader: Sendable {
+  public enum Event: Equatable, Sendable {
     case needsMore
     /// An envelope begins.
     case head(EnvelopeHead)
@@ -12,13 +12,13 @@ package struct EnvelopeReader: Sendable {
     case end
   }
 
-  package enum Direction: Sendable {
+  public enum Direction: Sendable {
     case request
     case response
   }
 
   /// Bytes of the greatest payload that may end a response (Connect's JSON, gRPC-Web's trailers).
-  package static let maximumEnd = 65_536
+  public static let maximumEnd = 65_536
 
   private let maximumMessage: Int
   private let dialect: EnvelopeDialect
@@ -27,15 +27,15 @@ package struct EnvelopeReader: Sendable {
   private var remaining = 0
   private var isInside = false
   /// Messages that began; the end of a response is none.
-  package private(set) var messages = 0
+  public private(set) var messages = 0
   /// The end of the response was read: nothing may follow.
-  package private(set) var hasEnded = false
+  public private(set) var hasEnded = false
 
   /// - Parameters:
   ///   - maximumMessage: bytes of the greatest payload that is taken; exactly so many are.
   ///   - direction: requests carry no end.
   ///   - hasCoding: whether the head named a coding other than identity. Without one a compressed message is refused.
-  package init(maximumMessage: Int, dialect: EnvelopeDialect, direction: Direction, hasCoding: Bool = true) {
+  public init(maximumMessage: Int, dialect: EnvelopeDialect, direction: Direction, hasCoding: Bool = true) {
     self.maximumMessage = maximumMessage
     self.dialect = dialect
     self.direction = direction
@@ -49,14 +49,14 @@ package struct EnvelopeReader: Sendable {
   /// - Throws: `resource_exhausted` for a message over the limit; `internal` for a compressed one where no coding was
   ///   named, and for all other faults of an upstream. A caller's are `invalid_argument`, but `internal` for flags
   ///   that gRPC does not know (as its servers answer).
-  package mutating func next(_ input: inout ByteBuffer) throws(RPCError) -> Event {
+  public mutating func next(_ input: inout ByteBuffer) throws(RPCError) -> Event {
     let event = try next(input.span)
     if case .head = event { input.consume(EnvelopeHead.size) }
     return event
   }
 
   /// As ``next(_:)`` for bytes that stay where they are: a head is the first five of them.
-  package mutating func next(_ input: Span<UInt8>) throws(RPCError) -> Event {
+  public mutating func next(_ input: Span<UInt8>) throws(RPCError) -> Event {
     if isInside {
       if remaining == 0 {
         isInside = false
@@ -79,7 +79,7 @@ package struct EnvelopeReader: Sendable {
   }
 
   /// The head that ``next(_:)`` gave last is read again, as what comes next.
-  package mutating func putBack(_ head: EnvelopeHead) {
+  public mutating func putBack(_ head: EnvelopeHead) {
     guard isInside, remaining == head.length else { return }
     remaining = 0
     isInside = false
@@ -114,7 +114,7 @@ package struct EnvelopeReader: Sendable {
   ///
   /// - Parameter leftover: bytes that ``next(_:)`` left in the input.
   /// - Throws: as ``next(_:)``, when an envelope is cut short, or a response lacks its end.
-  package func inputClosed(leftover: Int) throws(RPCError) {
+  public func inputClosed(leftover: Int) throws(RPCError) {
     guard !isInside || remaining == 0, leftover == 0 else {
       throw RPCError(fault, "the stream ended inside an envelope")
     }

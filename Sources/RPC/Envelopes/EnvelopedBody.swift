@@ -1,19 +1,19 @@
 /// A whole body of envelopes of a call that has one message each way: where the message lies, and the end.
-package struct EnvelopedBody: Sendable {
+public struct EnvelopedBody: Sendable {
   /// Messages that were found; the first is ``message``.
-  package private(set) var messages = 0
-  package private(set) var message = 0..<0
-  package private(set) var isCompressed = false
+  public private(set) var messages = 0
+  public private(set) var message = 0..<0
+  public private(set) var isCompressed = false
   /// The payload of the envelope that ends a response; nil without one.
-  package private(set) var end: Range<Int>?
-  package private(set) var isEndCompressed = false
+  public private(set) var end: Range<Int>?
+  public private(set) var isEndCompressed = false
 
   /// - Parameters:
   ///   - maximumMessage: as in ``EnvelopeReader``.
   ///   - hasCoding: as in ``EnvelopeReader``.
   ///   - needsEnd: whether a response of a dialect that ends in its body must do so.
   /// - Throws: as ``EnvelopeReader/next(_:)`` and ``EnvelopeReader/inputClosed(leftover:)``.
-  package init(
+  public init(
     _ body: Span<UInt8>, _ dialect: EnvelopeDialect, _ direction: EnvelopeReader.Direction, maximumMessage: Int,
     hasCoding: Bool, needsEnd: Bool = true
   ) throws(RPCError) {

@@ -1,26 +1,26 @@
-package import Bytes
+public import Bytes
 import HTTPModel
 
 /// Watches the bytes of a response that passes untouched, to know how the call ended.
 ///
 /// It keeps no message: only a half head and, up to a limit, the end of stream. How a gRPC response ended stands in
 /// HTTP trailers; here its body is only counted and checked to be whole.
-package struct StreamTap {
+public struct StreamTap {
   /// Decompresses an end of stream; false when it cannot.
-  package typealias Decompression = (_ compressed: Span<UInt8>, _ output: inout ByteBuffer) -> Bool
+  public typealias Decompression = (_ compressed: Span<UInt8>, _ output: inout ByteBuffer) -> Bool
 
   /// Envelopes that began, without the end of stream.
-  package private(set) var messages = 0
+  public private(set) var messages = 0
   /// What the end of stream said, or what was wrong with the stream. Nil: well so far.
-  package private(set) var error: RPCError?
+  public private(set) var error: RPCError?
   /// The end of stream came but could not be read: too long, or compressed without a way to decompress it.
-  package private(set) var isEndUnreadable = false
+  public private(set) var isEndUnreadable = false
 
   /// Whether the end of stream has come whole, so that nothing of the answer is missing.
-  package var isComplete: Bool { (hasEnded || endsOutside) && remaining == 0 && headBytes == 0 && !isBroken }
+  public var isComplete: Bool { (hasEnded || endsOutside) && remaining == 0 && headBytes == 0 && !isBroken }
 
   /// Whether the bytes that have passed are whole messages, behind which an end may stand.
-  package var isBetweenMessages: Bool { remaining == 0 && headBytes == 0 && !hasEnded && !isBroken }
+  public var isBetweenMessages: Bool { remaining == 0 && headBytes == 0 && !hasEnded && !isBroken }
 
   private let dialect: EnvelopeDialect
   private let maximumEnd: Int
@@ -40,7 +40,7 @@ package struct StreamTap {
   /// - Parameters:
   ///   - maximumEnd: bytes of an end of stream beyond which it is not kept.
   ///   - decompress: for ends of the coding that the response's head named.
-  package init(
+  public init(
     dialect: EnvelopeDialect = .connect, maximumEnd: Int = EnvelopeReader.maximumEnd,
     decompress: Decompression? = nil
   ) {
@@ -50,7 +50,7 @@ package struct StreamTap {
   }
 
   /// Takes note of the next bytes of the body.
-  package mutating func observe(_ bytes: Span<UInt8>) {
+  public mutating func observe(_ bytes: Span<UInt8>) {
     var at = 0
     while at < bytes.count, !isBroken {
       if remaining > 0 {
@@ -73,7 +73,7 @@ package struct StreamTap {
   }
 
   /// The body is complete.
-  package mutating func ended() {
+  public mutating func ended() {
     if isBroken || isComplete { return }
     breaks(remaining > 0 || headBytes > 0 ? "the stream ended inside an envelope" : "the stream has no end of stream")
   }

@@ -1,19 +1,19 @@
 import Bytes
-package import HTTPModel
+public import HTTPModel
 
 /// The content types of gRPC and gRPC-Web: `application/grpc`, `application/grpc-web`, `application/grpc-web-text`,
 /// each bare (then the codec is proto) or with `+codec`.
-package enum GRPCContentType {
+public enum GRPCContentType {
   /// What a content type of these protocols says.
-  package struct Parts: Equatable, Sendable {
-    package var isWeb: Bool
-    package var isText: Bool
+  public struct Parts: Equatable, Sendable {
+    public var isWeb: Bool
+    public var isText: Bool
     /// Nil for a codec that the gateway does not know: such messages pass untouched, or not at all.
-    package var codec: MessageCodec?
+    public var codec: MessageCodec?
   }
 
   /// Takes a field value apart; nil for any other type.
-  package static func parts(_ value: Span<UInt8>) -> Parts? {
+  public static func parts(_ value: Span<UInt8>) -> Parts? {
     let type = value.extracting(MediaType.essence(value))
     if let codec = codec(of: type, behind: "application/grpc-web-text") {
       return Parts(isWeb: true, isText: true, codec: codec.known)
@@ -44,7 +44,7 @@ package enum GRPCContentType {
   /// Appends the content type of an answer: that of the request, without its parameters, in lower case.
   ///
   /// gRPC-Web clients compare it exactly, bare or with codec as they sent it.
-  package static func mirror(_ request: FieldBlock, into fields: FieldBlock) {
+  public static func mirror(_ request: FieldBlock, into fields: FieldBlock) {
     guard let index = request.firstIndex(of: .contentType) else { return }
     var type = ByteBuffer()
     request.withValue(at: index) { value in
@@ -59,7 +59,7 @@ package enum GRPCContentType {
   ///
   /// - Parameter codec: that of the request; nil for one that the gateway does not know.
   /// - Throws: `unknown` for another protocol, `internal` for another codec, as the conformance suite wants them.
-  package static func check(_ response: FieldBlock, isWeb: Bool, codec: MessageCodec?) throws(RPCError) {
+  public static func check(_ response: FieldBlock, isWeb: Bool, codec: MessageCodec?) throws(RPCError) {
     let index = response.firstIndex(of: .contentType)
     var parts: Parts?
     if let index { parts = response.withValue(at: index) { Self.parts($0) } }
@@ -78,7 +78,7 @@ package enum GRPCContentType {
 
 extension MessageCodec {
   /// The content type of a gRPC request.
-  package var grpcContentType: StaticString {
+  public var grpcContentType: StaticString {
     switch self {
     case .proto: "application/grpc+proto"
     case .json: "application/grpc+json"
@@ -86,7 +86,7 @@ extension MessageCodec {
   }
 
   /// The content type of a gRPC-Web request, binary.
-  package var grpcWebContentType: StaticString {
+  public var grpcWebContentType: StaticString {
     switch self {
     case .proto: "application/grpc-web+proto"
     case .json: "application/grpc-web+json"

@@ -1,13 +1,13 @@
-package import Bytes
+public import Bytes
 
 /// The coding of `grpc-message` (gRPC over HTTP/2, Status-Message): printable ASCII but `%` stands for itself.
-package enum GRPCMessage {
+public enum GRPCMessage {
   /// Appends the text as UTF-8 with all else escaped as `%XX`.
   ///
   /// Blanks at both ends are escaped too: HTTP takes them away from a field's value.
   ///
   /// - Parameter limit: bytes at most; a longer text is cut between two characters.
-  package static func encode(_ text: String, into output: inout ByteBuffer, limit: Int = .max) {
+  public static func encode(_ text: String, into output: inout ByteBuffer, limit: Int = .max) {
     var limit = limit
     let scalars = text.unicodeScalars
     guard let last = scalars.indices.last else { return }
@@ -28,7 +28,7 @@ package enum GRPCMessage {
   }
 
   /// The text of a value: escapes that are none stay as they were written, what is no UTF-8 becomes U+FFFD.
-  package static func decode(_ value: Span<UInt8>) -> String {
+  public static func decode(_ value: Span<UInt8>) -> String {
     var decoded = ByteBuffer(minimumCapacity: value.count)
     var index = 0
     while index < value.count {

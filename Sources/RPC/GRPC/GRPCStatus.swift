@@ -1,10 +1,10 @@
 import Bytes
-package import HTTPModel
+public import HTTPModel
 
 /// The end of a gRPC or gRPC-Web call: `grpc-status`, `grpc-message` and `grpc-status-details-bin` in trailers, or in
 /// the head of a trailers-only response.
-package enum GRPCStatus {
-  package enum Outcome: Sendable {
+public enum GRPCStatus {
+  public enum Outcome: Sendable {
     /// No status is there: the caller infers one, see ``code(ofHTTPStatus:)``.
     case absent
     case ok
@@ -21,7 +21,7 @@ package enum GRPCStatus {
   /// over their message; without it theirs is taken. Malformed details are dropped, and the log says so.
   ///
   /// A status that is no number, or not one of gRPC's, is `unknown`.
-  package static func read(_ trailers: FieldBlock) -> Outcome {
+  public static func read(_ trailers: FieldBlock) -> Outcome {
     guard let index = trailers.firstIndex(of: .grpcStatus) else { return .absent }
     let number = trailers.count(of: .grpcStatus) == 1 ? trailers.withValue(at: index) { ASCII.decimal($0) } : nil
     if number == 0 { return .ok }
@@ -59,7 +59,7 @@ package enum GRPCStatus {
   /// Appends the fields of an end: status 0 without an error; the message and the details where there are any.
   ///
   /// A message over 8 KiB is cut, details over 16 KiB are left out: clients drop larger trailers, the status with them.
-  package static func write(_ error: RPCError?, into trailers: FieldBlock) {
+  public static func write(_ error: RPCError?, into trailers: FieldBlock) {
     guard let error else {
       trailers.append(.grpcStatus, "0")
       return
@@ -80,7 +80,7 @@ package enum GRPCStatus {
   }
 
   /// Removes the fields of the status, so that what is left is metadata.
-  package static func removeFields(from fields: FieldBlock) {
+  public static func removeFields(from fields: FieldBlock) {
     fields.remove(.grpcStatus)
     fields.remove(.grpcMessage)
     fields.remove(.grpcStatusDetailsBin)

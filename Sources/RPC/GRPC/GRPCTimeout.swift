@@ -1,8 +1,8 @@
-package import HTTPModel
+public import HTTPModel
 import Bytes
 
 /// The deadline of a gRPC call: `grpc-timeout`, one to eight digits and a unit (gRPC over HTTP/2, Timeout).
-package enum GRPCTimeout {
+public enum GRPCTimeout {
   private static let maximumDigits = 8
   private static let maximumValue = 99_999_999
   /// The greatest timeout of Connect in seconds: a longer one has no meaning, and no sum with it overflows.
@@ -11,7 +11,7 @@ package enum GRPCTimeout {
   /// The caller's timeout, nil without one; at most ``ConnectTimeout``'s greatest (116 days).
   ///
   /// - Throws: `invalid_argument` for what does not follow the grammar, or a field given twice.
-  package static func duration(_ fields: FieldBlock) throws(RPCError) -> Duration? {
+  public static func duration(_ fields: FieldBlock) throws(RPCError) -> Duration? {
     guard let index = fields.firstIndex(of: .grpcTimeout) else { return nil }
     let duration = fields.count(of: .grpcTimeout) == 1 ? fields.withValue(at: index, { parse($0) }) : nil
     guard let duration else {
@@ -39,7 +39,7 @@ package enum GRPCTimeout {
 
   /// Appends the field with the time that is left: milliseconds if they have eight digits at most, else rounded up to
   /// seconds, minutes or hours; negative is 0.
-  package static func write(milliseconds: Int, into fields: FieldBlock) {
+  public static func write(milliseconds: Int, into fields: FieldBlock) {
     var value = max(0, milliseconds)
     var unit = UInt8(ascii: "m")
     for (divisor, larger) in [(1_000, UInt8(ascii: "S")), (60, UInt8(ascii: "M")), (60, UInt8(ascii: "H"))] {

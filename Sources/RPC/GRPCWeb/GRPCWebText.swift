@@ -1,9 +1,9 @@
-package import Bytes
+public import Bytes
 
 /// The base64 of gRPC-Web text: the byte stream of the binary form, in one piece or in several that are each padded.
-package enum GRPCWebText {
+public enum GRPCWebText {
   /// Decodes a body as it arrives, whatever the pieces; takes either alphabet.
-  package struct Decoder: Sendable {
+  public struct Decoder: Sendable {
     private let fault: Code
     /// The bits of a group of four digits that is not whole yet.
     private var bits: UInt32 = 0
@@ -12,14 +12,14 @@ package enum GRPCWebText {
     private var padding = 0
 
     /// - Parameter direction: a caller's fault is `invalid_argument`, an upstream's `internal`.
-    package init(direction: EnvelopeReader.Direction) {
+    public init(direction: EnvelopeReader.Direction) {
       fault = direction == .request ? .invalidArgument : .internal
     }
 
     /// Appends the bytes that are whole with this text.
     ///
     /// - Throws: for a byte that is no digit, and padding in a place where none may stand.
-    package mutating func decode(_ text: Span<UInt8>, into output: inout ByteBuffer) throws(RPCError) {
+    public mutating func decode(_ text: Span<UInt8>, into output: inout ByteBuffer) throws(RPCError) {
       output.reserve(text.count / 4 &* 3 &+ 3)
       var index = 0
       while index < text.count {
@@ -70,7 +70,7 @@ package enum GRPCWebText {
     /// The text is complete: appends what a last group without padding holds.
     ///
     /// - Throws: when it ends with one digit, or with half of its padding.
-    package mutating func finish(into output: inout ByteBuffer) throws(RPCError) {
+    public mutating func finish(into output: inout ByteBuffer) throws(RPCError) {
       if digits == 0 { return }
       guard digits >= 2, padding == 0 else { throw RPCError(fault, "the gRPC-Web text ends inside a group of base64") }
       closeGroup(into: &output)
@@ -90,15 +90,15 @@ package enum GRPCWebText {
   }
 
   /// Encodes a body as it is written: groups go over the borders of what is appended; a flush pads.
-  package struct Encoder: Sendable {
+  public struct Encoder: Sendable {
     /// Up to two bytes that are no group yet.
     private var held: (UInt8, UInt8) = (0, 0)
     private var heldCount = 0
 
-    package init() {}
+    public init() {}
 
     /// Appends the text of these bytes, up to the last whole group.
-    package mutating func encode(_ bytes: Span<UInt8>, into output: inout ByteBuffer) {
+    public mutating func encode(_ bytes: Span<UInt8>, into output: inout ByteBuffer) {
       var start = 0
       if heldCount > 0 {
         while heldCount < 3, start < bytes.count {
@@ -125,7 +125,7 @@ package enum GRPCWebText {
     }
 
     /// Appends what is held, padded: the peer can decode all that was written before. At the end, and before a pause.
-    package mutating func flush(into output: inout ByteBuffer) {
+    public mutating func flush(into output: inout ByteBuffer) {
       guard heldCount > 0 else { return }
       let rest: [2 of UInt8] = [held.0, held.1]
       Base64.encode(rest.span.extracting(first: heldCount), into: &output)

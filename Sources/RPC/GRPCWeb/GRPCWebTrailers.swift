@@ -1,14 +1,14 @@
-package import Bytes
-package import HTTPModel
+public import Bytes
+public import HTTPModel
 
 /// The trailers of gRPC-Web: the last envelope of a body, its payload HTTP/1 field lines without a blank line at the
 /// end (gRPC-Web protocol, HTTP wire protocols).
-package enum GRPCWebTrailers {
+public enum GRPCWebTrailers {
   /// Fields beyond which the trailers are refused.
-  package static let maximumFields = 256
+  public static let maximumFields = 256
 
   /// Appends the whole envelope, not compressed; names in lower case.
-  package static func write(_ trailers: FieldBlock, into output: inout ByteBuffer) {
+  public static func write(_ trailers: FieldBlock, into output: inout ByteBuffer) {
     let offset = EnvelopeHead.open(&output)
     for index in trailers.indices where !trailers.entry(at: index).isRemoved {
       trailers.withName(at: index) { name in
@@ -27,7 +27,7 @@ package enum GRPCWebTrailers {
   ///
   /// - Parameter trailers: gets all fields that may stand in trailers; when something is thrown, those before the fault.
   /// - Throws: `internal` for a line that is no field, and for too many.
-  package static func read(_ payload: Span<UInt8>, into trailers: FieldBlock) throws(RPCError) {
+  public static func read(_ payload: Span<UInt8>, into trailers: FieldBlock) throws(RPCError) {
     var name = ByteBuffer()
     var start = 0
     var fields = 0

@@ -1,12 +1,12 @@
 import Bytes
 
 /// How a message is written in a body: Connect's codecs.
-package enum MessageCodec: String, Sendable, CaseIterable {
+public enum MessageCodec: String, Sendable, CaseIterable {
   case proto
   case json
 
   /// The codec of this name, in lower case as the protocol spells it; nil for any other.
-  package init?(name: Span<UInt8>) {
+  public init?(name: Span<UInt8>) {
     if ASCII.equal(name, "proto") {
       self = .proto
     } else if ASCII.equal(name, "json") {
@@ -17,7 +17,7 @@ package enum MessageCodec: String, Sendable, CaseIterable {
   }
 
   /// As in a Content-Type and in the query of a GET.
-  package var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .proto: "proto"
     case .json: "json"
@@ -25,7 +25,7 @@ package enum MessageCodec: String, Sendable, CaseIterable {
   }
 
   /// The Content-Type of a unary body.
-  package var unaryContentType: StaticString {
+  public var unaryContentType: StaticString {
     switch self {
     case .proto: "application/proto"
     case .json: "application/json"
@@ -33,7 +33,7 @@ package enum MessageCodec: String, Sendable, CaseIterable {
   }
 
   /// The Content-Type of a stream of envelopes.
-  package var streamingContentType: StaticString {
+  public var streamingContentType: StaticString {
     switch self {
     case .proto: "application/connect+proto"
     case .json: "application/connect+json"

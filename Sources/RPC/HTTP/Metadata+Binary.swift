@@ -1,12 +1,12 @@
-package import Bytes
-package import HTTPModel
+public import Bytes
+public import HTTPModel
 
 extension Metadata {
   /// Values of a list that become fields of their own: each repeats the name, so that a longer list would grow by it.
   private static let maximumFields = 64
 
   /// Whether a field of this name carries base64.
-  package static func isBinary(_ name: Span<UInt8>) -> Bool {
+  public static func isBinary(_ name: Span<UInt8>) -> Bool {
     name.count > 4 && ASCII.equalIgnoringCase(name.extracting(last: 4), "-bin")
   }
 
@@ -15,7 +15,7 @@ extension Metadata {
   /// A binary value is written as all protocols take it: standard alphabet, no padding, and one field for each value
   /// of a list, because not every gRPC server takes lists apart. A list of more than 64 values stays one field; what is
   /// no base64 goes as it is.
-  package static func carry(
+  public static func carry(
     _ fields: FieldBlock, at index: Int, to target: FieldBlock, prefix: StaticString = ""
   ) {
     guard fields.entry(at: index).name == .other, fields.withName(at: index, { isBinary($0) }),
@@ -61,7 +61,7 @@ extension Metadata {
   /// Appends a binary value as the protocol writes it: standard alphabet, no padding, several values with a comma.
   ///
   /// - Returns: false when a part of the value is no base64 in either alphabet; nothing is appended then.
-  package static func normalizeBinary(_ value: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
+  public static func normalizeBinary(_ value: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
     var normal = ByteBuffer()
     var decoded = ByteBuffer()
     var parts = 0

@@ -1,11 +1,11 @@
 import Bytes
-package import HTTPModel
+public import HTTPModel
 
 /// The rules of Connect and gRPC for the fields that carry metadata.
-package enum Metadata {
+public enum Metadata {
   /// Whether a name belongs to a protocol (`connect-…`, `trailer-connect-…`, what gRPC reads itself) and is never an
   /// application's.
-  package static func isReserved(_ name: Span<UInt8>) -> Bool {
+  public static func isReserved(_ name: Span<UInt8>) -> Bool {
     if MediaType.begins(name, "connect-") || MediaType.begins(name, "trailer-connect-") { return true }
     switch FieldName(name) {
     case .grpcAcceptEncoding, .grpcEncoding, .grpcMessage, .grpcStatus, .grpcStatusDetailsBin, .grpcTimeout: return true
@@ -15,7 +15,7 @@ package enum Metadata {
 
   /// Whether a name may not stand in trailers: framing, routing, credentials, cookies, and what says how to read
   /// the content (RFC 9110 section 6.5.1).
-  package static func isForbiddenInTrailers(_ name: Span<UInt8>) -> Bool {
+  public static func isForbiddenInTrailers(_ name: Span<UInt8>) -> Bool {
     switch FieldName(name) {
     case .authorization, .cacheControl, .connection, .contentEncoding, .contentLength, .contentType, .cookie, .expect,
       .forwarded, .host, .http2Settings, .keepAlive, .proxyAuthenticate, .proxyAuthorization, .proxyConnection, .range,
@@ -30,7 +30,7 @@ package enum Metadata {
   /// Moves the trailing metadata of a unary response out of its headers: `Trailer-X` becomes `X`.
   ///
   /// Reserved names and those that may not stand in trailers are dropped.
-  package static func splitTrailers(_ fields: FieldBlock, into trailers: FieldBlock) {
+  public static func splitTrailers(_ fields: FieldBlock, into trailers: FieldBlock) {
     let prefix: StaticString = "trailer-"
     for index in fields.indices where !fields.entry(at: index).isRemoved {
       let isTrailer = fields.withName(at: index) { name in
@@ -46,7 +46,7 @@ package enum Metadata {
   }
 
   /// Appends what came in the trailers of an HTTP message, but for reserved names and those that may not stand there.
-  package static func appendTrailers(_ fields: FieldBlock, to trailers: FieldBlock) {
+  public static func appendTrailers(_ fields: FieldBlock, to trailers: FieldBlock) {
     for index in fields.indices where !fields.entry(at: index).isRemoved {
       let isFit = fields.withName(at: index) { !isReserved($0) && !isForbiddenInTrailers($0) }
       if isFit { trailers.append(from: fields, at: index) }
@@ -54,7 +54,7 @@ package enum Metadata {
   }
 
   /// The reverse: appends trailing metadata as `trailer-…` headers.
-  package static func joinTrailers(_ trailers: FieldBlock, into fields: FieldBlock) {
+  public static func joinTrailers(_ trailers: FieldBlock, into fields: FieldBlock) {
     for index in trailers.indices where !trailers.entry(at: index).isRemoved {
       let isFit = trailers.withName(at: index) { !isReserved($0) && !isForbiddenInTrailers($0) }
       if isFit { fields.append(from: trailers, at: index, prefix: "trailer-") }

@@ -1,8 +1,8 @@
 import Bytes
-package import HTTPModel
+public import HTTPModel
 
 /// Which protocol a request speaks whose path is a procedure.
-package enum ProcedureRequest: Equatable, Sendable {
+public enum ProcedureRequest: Equatable, Sendable {
   case connectUnary(MessageCodec)
   case connectGet
   case connectStreaming(MessageCodec)
@@ -19,7 +19,7 @@ package enum ProcedureRequest: Equatable, Sendable {
   /// Tells by method and Content-Type; `connect-protocol-version` is not needed, curl does not send it.
   ///
   /// - Parameter allowsGet: the procedure is free of side effects (`idempotency_level = NO_SIDE_EFFECTS`).
-  package static func classify(_ head: RequestHead, allowsGet: Bool) -> ProcedureRequest {
+  public static func classify(_ head: RequestHead, allowsGet: Bool) -> ProcedureRequest {
     switch head.method {
     case .post:
       guard head.fields.count(of: .contentType) == 1, let index = head.fields.firstIndex(of: .contentType) else {

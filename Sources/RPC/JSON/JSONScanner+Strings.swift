@@ -6,7 +6,7 @@ extension JSONScanner {
   /// Escapes are decoded. Bytes that are no UTF-8 become U+FFFD, and lone surrogates unless they are refused: an error
   /// is worth more than its spelling.
   @_lifetime(self: copy self)
-  package mutating func string() throws(JSONFault) -> String {
+  public mutating func string() throws(JSONFault) -> String {
     advance()
     let start = index
     while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\") {

@@ -1,33 +1,33 @@
 import Bytes
 
 /// The text is no JSON, or not the JSON that was wanted.
-package struct JSONFault: Error, Sendable, Equatable {
-  package var message: String
+public struct JSONFault: Error, Sendable, Equatable {
+  public var message: String
 
-  package init(_ message: String = "this is no JSON") { self.message = message }
+  public init(_ message: String = "this is no JSON") { self.message = message }
 }
 
 /// A cursor over one JSON text: strict in syntax (RFC 8259), bounded in depth.
 ///
 /// For small documents: those of the Connect protocol, REST errors, the admin endpoint. Messages go through ProtoJSON.
-package struct JSONScanner: ~Escapable {
+public struct JSONScanner: ~Escapable {
   /// Levels of nesting beyond which a text is refused.
   static let maximumDepth = 100
 
-  package let bytes: Span<UInt8>
-  package private(set) var index = 0
+  public let bytes: Span<UInt8>
+  public private(set) var index = 0
   /// Whether lone surrogates in strings become U+FFFD instead of being refused.
   let repairsSurrogates: Bool
 
   @_lifetime(copy bytes)
-  package init(_ bytes: Span<UInt8>, repairsSurrogates: Bool = true) {
+  public init(_ bytes: Span<UInt8>, repairsSurrogates: Bool = true) {
     self.bytes = bytes
     self.repairsSurrogates = repairsSurrogates
   }
 
   /// The next byte that is no blank, not consumed; 0 at the end.
   @_lifetime(self: copy self)
-  package mutating func peek() -> UInt8 {
+  public mutating func peek() -> UInt8 {
     while index < bytes.count {
       switch bytes[index] {
       case 0x20, 0x09, 0x0A, 0x0D: index &+= 1
@@ -39,20 +39,20 @@ package struct JSONScanner: ~Escapable {
 
   /// Consumes this byte, after blanks, if it is the next one.
   @_lifetime(self: copy self)
-  package mutating func take(_ byte: UInt8) -> Bool {
+  public mutating func take(_ byte: UInt8) -> Bool {
     guard peek() == byte else { return false }
     index &+= 1
     return true
   }
 
   @_lifetime(self: copy self)
-  package mutating func expect(_ byte: UInt8) throws(JSONFault) {
+  public mutating func expect(_ byte: UInt8) throws(JSONFault) {
     if !take(byte) { throw JSONFault("\"\(Unicode.Scalar(byte))\" is expected") }
   }
 
   /// Nothing but blanks may be left.
   @_lifetime(self: copy self)
-  package mutating func finish() throws(JSONFault) {
+  public mutating func finish() throws(JSONFault) {
     _ = peek()
     if index < bytes.count { throw JSONFault("nothing may follow the JSON value") }
   }
@@ -61,7 +61,7 @@ package struct JSONScanner: ~Escapable {
   ///
   /// - Returns: the member's name; nil behind the object's end.
   @_lifetime(self: copy self)
-  package mutating func nextMember(_ isFirst: inout Bool) throws(JSONFault) -> String? {
+  public mutating func nextMember(_ isFirst: inout Bool) throws(JSONFault) -> String? {
     if take(UInt8(ascii: "}")) { return nil }
     if !isFirst { try expect(UInt8(ascii: ",")) }
     isFirst = false
@@ -73,7 +73,7 @@ package struct JSONScanner: ~Escapable {
 
   /// Moves to an open array's next element; false behind the array's end.
   @_lifetime(self: copy self)
-  package mutating func nextElement(_ isFirst: inout Bool) throws(JSONFault) -> Bool {
+  public mutating func nextElement(_ isFirst: inout Bool) throws(JSONFault) -> Bool {
     if take(UInt8(ascii: "]")) { return false }
     if !isFirst { try expect(UInt8(ascii: ",")) }
     isFirst = false
@@ -82,7 +82,7 @@ package struct JSONScanner: ~Escapable {
 
   /// The string value here; nil, and the value skipped, when it is of another type.
   @_lifetime(self: copy self)
-  package mutating func stringIfAny() throws(JSONFault) -> String? {
+  public mutating func stringIfAny() throws(JSONFault) -> String? {
     if peek() == UInt8(ascii: "\"") { return try string() }
     try skipValue()
     return nil
@@ -90,7 +90,7 @@ package struct JSONScanner: ~Escapable {
 
   /// Skips a value of any type, checking its syntax.
   @_lifetime(self: copy self)
-  package mutating func skipValue(depth: Int = 0) throws(JSONFault) {
+  public mutating func skipValue(depth: Int = 0) throws(JSONFault) {
     if depth > Self.maximumDepth { throw JSONFault() }
     var isFirst = true
     switch peek() {
@@ -107,7 +107,7 @@ package struct JSONScanner: ~Escapable {
 
   /// Passes over a number, `true`, `false` or `null`; gives it as it was written.
   @_lifetime(self: copy self)
-  package mutating func bareWord() throws(JSONFault) -> String {
+  public mutating func bareWord() throws(JSONFault) -> String {
     let first = peek()
     let start = index
     switch first {

@@ -1,16 +1,16 @@
-package import Bytes
+public import Bytes
 
 /// Writes JSON strings (RFC 8259 section 7). DEL is escaped too, because answers and logs are read in terminals.
-package enum JSONText {
+public enum JSONText {
   /// Appends the text in quotes; quotes, backslashes and control characters are escaped, all else is plain UTF-8.
-  package static func append(_ text: String, into output: inout ByteBuffer) {
+  public static func append(_ text: String, into output: inout ByteBuffer) {
     output.append(UInt8(ascii: "\""))
     for byte in text.utf8 { append(byte, to: &output) }
     output.append(UInt8(ascii: "\""))
   }
 
   /// As ``append(_:into:)`` for bytes that may be no UTF-8: what is not ASCII is then escaped byte by byte as `\u00XX`.
-  package static func append(bytes: Span<UInt8>, into output: inout ByteBuffer) {
+  public static func append(bytes: Span<UInt8>, into output: inout ByteBuffer) {
     output.append(UInt8(ascii: "\""))
     let isText = UTF8Validation.isValid(bytes)
     for index in bytes.indices {

@@ -4,6 +4,7 @@ import COpenSSL
 /// A key that checks signatures.
 @safe
 package final class VerificationKey: Sendable {
+  /// The raw values are those of `crv` (RFC 7518 section 6.2.1.1).
   package enum Curve: String, Sendable, CaseIterable {
     case p256 = "P-256"
     case p384 = "P-384"
@@ -19,6 +20,7 @@ package final class VerificationKey: Sendable {
     }
   }
 
+  /// What kind of key it is, and how strong.
   package enum Kind: Sendable, Equatable {
     /// Bits of the modulus.
     case rsa(bits: Int)

@@ -6,6 +6,7 @@ import COpenSSL
 ///
 /// Belongs to one loop. After a failure, or the peer's end, nothing more comes out of it but an alert.
 package final class SecureSession {
+  /// How a step of the session went that yields no bytes.
   package enum Progress: Sendable, Equatable {
     case done
     /// More bytes of the peer are needed.
@@ -13,6 +14,7 @@ package final class SecureSession {
     case failed(TLSError)
   }
 
+  /// What reading yields.
   package enum Reading: Sendable, Equatable {
     /// That many bytes were appended.
     case data(Int)

@@ -29,12 +29,16 @@ extension Program {
   private func send(
     _ method: HTTPMethod, _ path: String, _ body: JSONValue, to admin: AdminURL, said: String
   ) -> ExitCode {
+    let answer: [UInt8]
     do throws(ProgramError) {
-      _ = try adminClient(admin).answer(method, "/routes/\(path)", body: body.bytes)
+      answer = try adminClient(admin).answer(method, "/routes/\(path)", body: body.bytes)
     } catch {
       return report(.other(error.message))
     }
     console.out("\(said)\n")
+    for warning in GatewayStatus.warnings(of: try? JSONValue(parsing: answer)) {
+      console.error("turnout: warning: \(warning)\n")
+    }
     return .done
   }
 

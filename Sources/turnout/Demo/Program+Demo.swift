@@ -13,7 +13,7 @@ extension Program {
   private func runDemo(_ hasBugs: Bool, on gateway: any GatewayProgram) throws(ProgramError) -> ExitCode {
     let folder = try TemporaryFolder(prefix: "turnout-demo", parent: environment("TMPDIR"))
     defer { folder.remove() }
-    for file in DemoFiles.all where file.name != "turnout.yaml" { try folder.write(file.text, to: file.name) }
+    for file in DemoFiles.protos { try folder.write(file.text, to: file.name) }
     let backends = try DemoBackends(protosIn: folder.path, hasBugs: hasBugs)
     defer { backends.stop() }
     let config = try folder.write(

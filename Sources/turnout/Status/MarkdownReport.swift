@@ -9,6 +9,7 @@ enum MarkdownReport {
     ]
     let when = place.filter { !$0.isEmpty }.joined(separator: " ")
     text += "\(status.progress)\(when.isEmpty ? "" : " (\(when))").\n\n"
+    text += status.warnings.map { "**Warning:** \(prose($0)).\n\n" }.joined()
     text += stages(status) + routes(status) + differences(status) + overrides(status) + callers(status) + next(status)
     return text
   }

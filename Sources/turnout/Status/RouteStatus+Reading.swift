@@ -4,6 +4,8 @@ import JSONValues
 struct GatewayStatus: Sendable {
   var replica: String
   var now: String
+  /// What is wrong with the gateway itself.
+  var warnings: [String]
   var routes: [RouteStatus]
 
   /// Nil when the JSON is no route table.
@@ -11,7 +13,13 @@ struct GatewayStatus: Sendable {
     guard let elements = json["routes"]?.elements else { return nil }
     replica = Figures.line(json["replica"]?.text ?? "")
     now = Figures.line(json["now"]?.text ?? "")
+    warnings = Self.warnings(of: json)
     routes = elements.compactMap { RouteStatus($0) }
+  }
+
+  /// Those of the route table, or of an answer to a change.
+  static func warnings(of answer: JSONValue?) -> [String] {
+    (answer?["warnings"]?.elements ?? []).compactMap { $0.text.map(Figures.line) }
   }
 
   /// Of all described routes, those that the RPC side answers alone.
@@ -61,6 +69,7 @@ extension RouteStatus {
     trip = json["guard"].flatMap { Guard($0) }
     if let ramp = json["ramp"], ramp.members != nil { isRampHeld = ramp["held"] == .bool(true) }
     comparison = json["shadow"].flatMap { Comparison($0) }
+    dryRun = json["dry_run"].flatMap { DryRun($0) }
     override = json["override"].flatMap { Override($0) }
     fallbacks = json["fallback"].flatMap { Fallbacks($0) }
     restCallers = (json["callers"]?["rest"]?.elements ?? []).map { Caller($0) }
@@ -98,11 +107,23 @@ extension RouteStatus.Comparison {
     guard json.members != nil else { return nil }
     self.init(
       match: json["match"]?.number ?? 0, mismatch: json["mismatch"]?.number ?? 0, error: json["error"]?.number ?? 0,
+      skipped: Dictionary(
+        (json["skipped"]?.members ?? []).map { (Figures.line($0.name), $0.value.number ?? 0) },
+        uniquingKeysWith: { $0 + $1 }),
       differences: (json["differences"]?.elements ?? []).map { one in
         Difference(
           path: Figures.line(one["path"]?.text ?? ""), kind: Figures.line(one["kind"]?.text ?? ""),
           count: one["count"]?.number ?? 0)
       })
+  }
+}
+
+extension RouteStatus.DryRun {
+  fileprivate init?(_ json: JSONValue) {
+    guard json.members != nil else { return nil }
+    self.init(
+      requests: json["requests"]?.number ?? 0, refused: json["refused"]?.number ?? 0,
+      misfit: json["misfit"]?.number ?? 0)
   }
 }
 

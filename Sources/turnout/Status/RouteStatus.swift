@@ -39,7 +39,20 @@ struct RouteStatus: Sendable, Equatable {
     var match: Double
     var mismatch: Double
     var error: Double
+    /// Calls that were to be copied and were not compared, by why.
+    var skipped: [String: Double]
     var differences: [Difference]
+  }
+
+  /// Calls that were translated on trial, since the gateway's start.
+  struct DryRun: Sendable, Equatable {
+    var requests: Double
+    /// Requests that a move would refuse.
+    var refused: Double
+    /// Answers that do not fit the schema.
+    var misfit: Double
+
+    var faults: Double { refused + misfit }
   }
 
   struct Caller: Sendable, Equatable {
@@ -84,7 +97,10 @@ struct RouteStatus: Sendable, Equatable {
   var trip: Guard?
   /// Whether a ramp raises the share; nil when there is none.
   var isRampHeld: Bool?
+  /// Nil for a stream, of which there are no copies.
   var comparison: Comparison?
+  /// Nil when nothing is translated on trial.
+  var dryRun: DryRun?
   var override: Override?
   /// Nil when no call is asked again.
   var fallbacks: Fallbacks?
@@ -96,7 +112,7 @@ struct RouteStatus: Sendable, Equatable {
     left.procedure == right.procedure && left.effective == right.effective && left.configured == right.configured
       && left.calls == right.calls && left.rest == right.rest && left.rpc == right.rpc && left.trip == right.trip
       && left.comparison == right.comparison && left.override == right.override
-      && left.fallbacks == right.fallbacks
+      && left.fallbacks == right.fallbacks && left.dryRun == right.dryRun
       && left.restCallers == right.restCallers
   }
 
@@ -116,6 +132,9 @@ struct RouteStatus: Sendable, Equatable {
     case "holding": notes.append("guard holds: \(trip?.reason ?? "")")
     case nil: break
     default: notes.append("guarded")
+    }
+    if let dryRun, dryRun.faults > 0 {
+      notes.append("dry run: \(Figures.count(dryRun.faults)) of \(Figures.count(dryRun.requests)) unfit")
     }
     if let isRampHeld { notes.append(isRampHeld ? "ramp held" : "ramping") }
     if let fallbacks, fallbacks.answered + fallbacks.failed > 0 {

@@ -28,7 +28,10 @@ struct StatusTable {
   func text(of status: GatewayStatus) -> String {
     var text = paint(status.replica.isEmpty ? "turnout" : status.replica, .bold)
     if !status.now.isEmpty { text += "  " + paint(status.now, .dim) }
-    text += "\n\(bar(status)) \(cut(status.progress, width.map { max(19, $0 - 21) }))\n\n"
+    text += "\n\(bar(status)) \(cut(status.progress, width.map { max(19, $0 - 21) }))\n"
+    // Whole, however wide it is: half a warning is none.
+    for warning in status.warnings { text += paint("warning: \(warning)", .yellow) + "\n" }
+    text += "\n"
     guard !status.routes.isEmpty else { return text + "The configuration describes no route.\n" }
     let rows = status.routes.map { cells(of: $0) }
     var columns = Array(Self.heads.indices)

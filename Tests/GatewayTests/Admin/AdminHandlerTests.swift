@@ -156,6 +156,17 @@ import Testing
     #expect(control.reloads == 2)
   }
 
+  /// Who may not ask for a reload is told of; who may not ask for anything else is not.
+  @Test func aRefusedReloadReachesTheControlPlane() {
+    let control = ScriptedControl()
+    let handler = AdminHandler(role: .admin(token: "secret"), control: control)
+    #expect(handler.respond(to: Self.request(.post, "/reload")).status == 401)
+    #expect(handler.respond(to: Self.request(.put, stagePath, body: #"{"stage":"rpc"}"#)).status == 401)
+    #expect(control.reloads == 0)
+    #expect(control.refusals.count == 1)
+    #expect(control.refusals.first?.contains("false the admin token is missing") == true, "\(control.refusals)")
+  }
+
   @Test(arguments: [
     ("POST", "/metrics", "GET, HEAD"), ("GET", "/reload", "POST"), ("POST", "/routes/a.S/M/stage", "PUT, DELETE"),
     ("DELETE", "/routes/a.S/M/hold", "PUT"), ("PUT", "/routes/a.S/M", "GET, HEAD"),

@@ -13,7 +13,7 @@ final class ScriptedControl: ControlPlane {
   let isReady: Bool
   private let stageAnswer: Result<[UInt8], ControlError>
   private let reloadAnswer: ReloadOutcome
-  private let recorded = Mutex<(stages: [StageCall], reloads: Int)>(([], 0))
+  private let recorded = Mutex<(stages: [StageCall], reloads: Int, refusals: [String])>(([], 0, []))
 
   init(
     isReady: Bool = true, stageAnswer: Result<[UInt8], ControlError> = .success(Array(#"{"stage":"rpc"}"#.utf8)),
@@ -25,6 +25,7 @@ final class ScriptedControl: ControlPlane {
   }
 
   var stageCalls: [StageCall] { recorded.withLock { $0.stages } }
+  var refusals: [String] { recorded.withLock { $0.refusals } }
   var reloads: Int { recorded.withLock { $0.reloads } }
 
   func metrics() -> [UInt8] { Array("turnout_requests_total 3\n".utf8) }
@@ -57,7 +58,11 @@ final class ScriptedControl: ControlPlane {
     return stageAnswer
   }
 
-  func reload() -> ReloadOutcome {
+  func refusedReload(actor: AdminActor, reason: String) {
+    recorded.withLock { $0.refusals.append("\(actor.address) \(actor.showedToken) \(reason)") }
+  }
+
+  func reload(actor: AdminActor) -> ReloadOutcome {
     recorded.withLock { $0.reloads += 1 }
     return reloadAnswer
   }

@@ -36,6 +36,27 @@ import Testing
     #expect(has(text, "body", #"{"id":"a b"}"#))
   }
 
+  /// The place is that of the decision: on its left the rest side answers, on its right the rpc side.
+  @Test func whereTheCallerOfACanaryStands() throws {
+    let canary = "stage: canary"
+    func settings(_ percent: String) -> [String] {
+      [canary, "canary: { percent: \(percent), sticky_by: [\"header:x-user-id\", \"cookie:sid\"] }"]
+    }
+    let user = [(name: "x-user-id", value: "7")]
+    let text = try explain(settings("50%"), "GET", "/v1/crates/a", user)
+    #expect(has(text, "because", "the first that is there of header:x-user-id, cookie:sid, else its address"))
+    let found = try #require(text.firstMatch(of: /because +this caller stands at ([0-9.]+)% of all/))
+    let place = Int((try #require(Double(found.1)) * 100).rounded())
+    for (hundredths, side) in [(place, "rest"), (place + 1, "rpc")] {
+      let share = "\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10)%"
+      let text = try explain(settings(share), "GET", "/v1/crates/a", user)
+      #expect(has(text, "stage", "canary: the \(side) side answers"), "\(share)")
+    }
+    let rules = "canary: { percent: 0%, rules: [{ when: { header: x-user-id, equals: \"7\" }, use: rpc }] }"
+    #expect(has(try explain([canary, rules], "GET", "/v1/crates/a", user), "because", "a rule of `canary` says so"))
+    #expect(!(try explain(["stage: rpc"], "GET", "/v1/crates/a", user)).contains("because"))
+  }
+
   @Test func aCallThatPasses() throws {
     let text = try explain([], "POST", "/v1/crates", body: #"{"id":"7"}"#)
     #expect(has(text, "sent", "POST /v1/crates"))

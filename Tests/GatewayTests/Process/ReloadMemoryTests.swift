@@ -54,6 +54,42 @@ import Testing
     #expect(shared.accessLogs.count <= 2)
   }
 
+  /// An endpoint that no snapshot leads to any more is known for as long as somebody waits at it, and not longer.
+  @Test func anEndpointThatIsGoneIsKnownWhileSomebodyWaitsAtIt() throws {
+    let (old, new) = (try ScriptedUpstream(), try ScriptedUpstream())
+    func text(_ rest: ScriptedUpstream, _ timeout: String) -> String {
+      Depot.configuration(rest: rest, rpc: nil, ["timeout: \(timeout)"])
+        .replacing("protocol: rest,", with: "protocol: rest, max_connections: 1,")
+    }
+    func reload(_ text: String) throws {
+      guard case .ok = try gateway.reload(text) else {
+        Issue.record("the reload failed")
+        return
+      }
+    }
+    let gateway = try TestGateway(text(old, "60s"))
+    let first = try gateway.client()
+    first.request("GET", "/v1/crates/1")
+    let busy = try old.accept()
+    _ = try busy.receiveMessage()
+    var second: RawClient? = try gateway.client()
+    second?.request("GET", "/v1/crates/2")
+    try gateway.waitUntil { $0.endpoints.values.contains { $0.members.contains(where: \.hasWaiting) } }
+    #expect(try gateway.onLoop { $0.leftBehind.count } == 0)
+    // Its snapshot has no other endpoint, so it waits where it was.
+    try reload(text(new, "61s"))
+    try gateway.waitUntil { $0.leftBehind.count == 1 && $0.leftBehind.allSatisfy(\.hasWaiting) }
+    try reload(text(new, "62s"))
+    #expect(try gateway.onLoop { $0.leftBehind.count } == 1)
+    // The caller leaves.
+    second = nil
+    try gateway.waitUntil { !$0.leftBehind.contains(where: \.hasWaiting) }
+    try reload(text(new, "63s"))
+    try gateway.waitUntil { $0.leftBehind.isEmpty }
+    busy.answer(json: "{}")
+    #expect(try first.receiveMessage().status == 200)
+  }
+
   /// Taken out by mistake and put in again: it is as it was. What somebody set stays in any case.
   @Test func whatComesBackWithTheNextReloadIsAsItWas() throws {
     let rest = try ScriptedUpstream()

@@ -118,7 +118,7 @@ import Testing
           "audit: { path: audit.log }",
         ])
     }
-    let warning = "admin and probes change with the next start only"
+    let warning = "probes changes with the next start only"
     let gateway = try TestGateway(text([]))
     guard case .ok(let warnings) = try gateway.reload(text(["timeout: 3s"])) else {
       Issue.record("the reload failed")

@@ -264,7 +264,7 @@ import TransportSecurityTestSupport
     _ = try certificates.authority.write("nonsense", to: "gateway.pem")
     gateway.waitFor("turnout_config_reloads_total", "failed", toBe: 1)
     _ = try gateway.client(certificates.client())
-    guard case .failed(let diagnostics) = gateway.running.reload(because: "test") else {
+    guard case .failed(let diagnostics) = gateway.running.reload(because: .signal) else {
       Issue.record("it was taken")
       return
     }

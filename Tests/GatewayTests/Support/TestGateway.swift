@@ -41,7 +41,7 @@ final class TestGateway {
   /// Writes another configuration and reloads.
   func reload(_ yaml: String) throws -> ReloadOutcome {
     try folder.write(yaml, to: "turnout.yaml")
-    return running.reload(because: "test")
+    return running.reload(because: .signal)
   }
 
   /// Runs something on the one loop and gives what it returned.

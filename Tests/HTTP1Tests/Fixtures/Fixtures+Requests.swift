@@ -59,6 +59,15 @@ extension Fixture {
       "absolute form for the server", "OPTIONS http://[::1]:8080 HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n",
       bodyless("OPTIONS * HTTP/1.1 path 1 for [::1]:8080", ["Host: [::1]:8080"]) + ["closed"]),
     .request(
+      "absolute form before another host", "GET http://b:80/x HTTP/1.1\r\nHost: a\r\nX: 1\r\n\r\n",
+      bodyless("GET /x HTTP/1.1 path 2 for b:80", ["X: 1", "host: b:80"]) + ["closed"]),
+    .request(
+      "absolute form before the same host with a port", "GET http://a:80/ HTTP/1.1\r\nHost: a\r\n\r\n",
+      bodyless("GET / HTTP/1.1 path 1 for a:80", ["host: a:80"]) + ["closed"]),
+    .request(
+      "absolute form before another host in HTTP/1.0", "GET http://b/ HTTP/1.0\r\nHost: a\r\n\r\n",
+      bodyless("GET / HTTP/1.0 path 1 for b", ["host: b"]) + ["closed"]),
+    .request(
       "absolute form without host in HTTP/1.0", "GET http://B/ HTTP/1.0\r\n\r\n",
       bodyless("GET / HTTP/1.0 path 1 for b", []) + ["closed"]),
     .request(

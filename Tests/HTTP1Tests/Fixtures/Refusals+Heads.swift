@@ -55,10 +55,11 @@ extension Refusal {
     .line(.invalidHost, "GET http:///a HTTP/1.1"),
     .line(.invalidHost, "GET http://user@a/ HTTP/1.1"),
     .line(.invalidHost, "GET http://a:b/ HTTP/1.1"),
-    .line(.hostMismatch, "GET http://b/ HTTP/1.1"),
-    .line(.hostMismatch, "GET http://a:80/ HTTP/1.1"),
     .fields(.missingHost, "X: 1"),
     .request(.missingHost, "GET http://a/ HTTP/1.1\r\n\r\n"),
+    // What has to be ignored has to be well formed all the same.
+    .request(.invalidHost, "GET http://a/ HTTP/1.1\r\nHost: b c\r\n\r\n"),
+    .request(.duplicateHost, "GET http://a/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
     .fields(.duplicateHost, "Host: a\r\nhost: a"),
     .request(.duplicateHost, "GET / HTTP/1.0\r\nHost: a\r\nhost: b\r\n\r\n"),
     .fields(.invalidHost, "Host:"),

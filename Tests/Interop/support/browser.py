@@ -13,6 +13,7 @@ from pathlib import Path
 from websockets.sync.client import connect
 
 from .gateway import wait_until
+from .processes import end
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 60
@@ -110,12 +111,7 @@ class Browser:
 
     def stop(self):
         self.open_socket.close()
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process)
 
 
 class Page:

@@ -2,16 +2,15 @@
 
 import asyncio
 import contextvars
-import socket
 import threading
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
-import uvicorn
 from google.protobuf import json_format
 from google.protobuf.empty_pb2 import Empty
 from google.api.httpbody_pb2 import HttpBody
 
 from .rest_service import book
+from .uvicorn_server import Uvicorn
 
 
 class Call:
@@ -140,8 +139,8 @@ def make_async(library):
     return implementation()
 
 
-class ConnectService:
-    """The ASGI application under uvicorn in a thread of its own."""
+class ConnectService(Uvicorn):
+    """The ASGI application under uvicorn."""
 
     def __init__(self, schema):
         self.library = Library(schema)
@@ -151,19 +150,7 @@ class ConnectService:
             HEAD.set(scope)
             await application(scope, receive, send)
 
-        self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        # asyncio does it only for sockets that name their protocol; the accepted ones inherit it.
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        config = uvicorn.Config(
-            remember_head, lifespan="off", log_level="critical", http="h11", ws="none", timeout_keep_alive=300)
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
-        self.thread.start()
-
-    def stop(self):
-        self.server.should_exit = True
-        self.thread.join(10)
+        super().__init__(remember_head, timeout_keep_alive=300)
 
 
 class WSGIService:

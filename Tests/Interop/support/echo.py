@@ -11,12 +11,13 @@ import time
 import grpc
 import hypercorn.asyncio
 import hypercorn.config
-import uvicorn
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError, ErrorDetail
 from google.protobuf.duration_pb2 import Duration
 from google.rpc.status_pb2 import Status
 from protobuf.wkt import Any
+
+from .uvicorn_server import Uvicorn
 
 SERVICE = "echo.v1.Echo"
 BINARY = b"\x00\xfe\xff~"
@@ -212,23 +213,6 @@ class GRPCEcho:
             yield self.behaviour.answer(line, seen)
         if first:
             self.finish(first.wish, context)
-
-
-class Uvicorn:
-    """An application behind HTTP/1.1."""
-
-    def __init__(self, application):
-        self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        config = uvicorn.Config(application, lifespan="off", log_level="critical", http="h11", ws="none")
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
-        self.thread.start()
-
-    def stop(self):
-        self.server.should_exit = True
-        self.thread.join(10)
 
 
 class EchoUnderUvicorn(Uvicorn):

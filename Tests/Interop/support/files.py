@@ -6,7 +6,8 @@ from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 from google.api.httpbody_pb2 import HttpBody
 
-from .echo import Memory, Uvicorn
+from .echo import Memory
+from .uvicorn_server import Uvicorn
 
 PIECE = b"0123456789" * 1000
 

@@ -70,16 +70,9 @@ class Instance(RESTService):
         try:
             if self.path is None:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with connection, connection.makefile("rb") as file:
-                while request := self._read(file, connection, number):
-                    with self.lock:
-                        script = self.script
-                        self.requests.append(request)
-                        self.lock.notify_all()
-                    reply = script(request)
-                    if reply is None or not self._write(connection, request, reply):
-                        return
-        except (ConnectionError, ValueError, OSError):
+            self._converse(connection, number)
+        except OSError:
+            # It was cut before anything was read.
             pass
         finally:
             with self.lock:

@@ -25,11 +25,24 @@ def wait_until(condition, seconds=30, what="the condition"):
     raise AssertionError(f"{what} did not come about within {seconds} s")
 
 
+def settled(value, quiet=0.5, seconds=30, what="the value"):
+    """Polls until a value has been the same for so long, and returns it; for what has to come to a stop."""
+    end = time.monotonic() + seconds
+    last, since = value(), time.monotonic()
+    while time.monotonic() < end:
+        if time.monotonic() - since >= quiet:
+            return last
+        time.sleep(0.02)
+        if (now := value()) != last:
+            last, since = now, time.monotonic()
+    raise AssertionError(f"{what} did not come to a stop within {seconds} s: {last}")
+
+
 def run(*arguments, environment=None, **more):
-    """One command of the program to its end."""
+    """One command of the program to its end. How wide the terminal of whoever runs the tests is does not matter."""
     return subprocess.run(
         [BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE,
-        env={**os.environ, **(environment or {})}, **more)
+        env={**os.environ, "COLUMNS": "", **(environment or {})}, **more)
 
 
 class Gateway:

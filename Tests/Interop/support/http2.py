@@ -116,6 +116,20 @@ class HTTP2Client:
             self.h2.end_stream(stream)
             self.flush()
 
+    def push(self, stream, most):
+        """Sends a body until its window stays shut for a second, or so many bytes have left; how many did."""
+        sent = 0
+        while sent < most:
+            room = min(self.h2.local_flow_control_window(stream), 16_384, most - sent)
+            if room <= 0:
+                if not self.pump(1):
+                    break
+                continue
+            self.h2.send_data(stream, b"x" * room)
+            self.flush()
+            sent += room
+        return sent
+
     def trailers(self, stream, fields):
         self.h2.send_headers(stream, fields, end_stream=True)
         self.flush()

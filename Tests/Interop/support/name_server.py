@@ -40,7 +40,11 @@ class NameServer:
             reply = data[:2] + struct.pack("!HHHHH", 0x8180 | (0 if known else 3), 1, len(records), 0, 0) + data[12:end]
             for kind, ttl, value in records:
                 reply += b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, ttl, len(value)) + value
-            self.socket.sendto(reply, peer)
+            try:
+                self.socket.sendto(reply, peer)
+            except OSError:
+                # Closed while it was writing.
+                return
 
     @staticmethod
     def _question(data):

@@ -5,11 +5,8 @@ import socket
 import subprocess
 
 from .gateway import wait_until
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+from .ports import free_port
+from .processes import end
 
 
 class Proxy:
@@ -38,12 +35,7 @@ class Proxy:
             return False
 
     def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process)
 
 
 class HAProxy(Proxy):

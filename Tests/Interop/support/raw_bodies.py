@@ -32,7 +32,8 @@ class Upstream(RawUpstream):
 
     def answers_with(self, head, data=0, tail=b"", framing="length", pieces=None):
         """`head`, so many bytes of data made of blocks, `tail`; or the pieces one by one."""
-        self.head, self.data, self.tail, self.framing, self.pieces = head, data, tail, framing, pieces
+        # As one value: the next script may come while the end of this answer is still being sent.
+        self.script = head, data, tail, framing, pieces
 
     def serve(self, connection):
         while head := connection.head():
@@ -53,25 +54,26 @@ class Upstream(RawUpstream):
             self.answer(connection)
 
     def answer(self, connection):
-        total = len(self.head) + self.data + len(self.tail)
-        framing = "Transfer-Encoding: chunked" if self.framing == "chunked" else f"Content-Length: {total}"
+        head, size, tail, framing, pieces = self.script
+        is_chunked = framing == "chunked"
+        length = "Transfer-Encoding: chunked" if is_chunked else f"Content-Length: {len(head) + size + len(tail)}"
         connection.send(
             f"HTTP/1.1 200 OK\r\nContent-Type: application/proto\r\nX-Made: here\r\nTrailer-X-End: there\r\n"
-            f"{framing}\r\n\r\n".encode())
+            f"{length}\r\n\r\n".encode())
 
         def send(data):
             if data:
-                connection.send(b"%x\r\n%s\r\n" % (len(data), data) if self.framing == "chunked" else data)
+                connection.send(b"%x\r\n%s\r\n" % (len(data), data) if is_chunked else data)
 
-        if self.pieces is not None:
-            for piece in self.pieces:
+        if pieces is not None:
+            for piece in pieces:
                 send(piece)
         else:
-            send(self.head)
-            for start in range(0, self.data, len(BLOCK)):
-                send(BLOCK[: self.data - start])
-            send(self.tail)
-        if self.framing == "chunked":
+            send(head)
+            for start in range(0, size, len(BLOCK)):
+                send(BLOCK[: size - start])
+            send(tail)
+        if is_chunked:
             connection.send(b"0\r\n\r\n")
 
 

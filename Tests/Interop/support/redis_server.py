@@ -8,13 +8,10 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from .gateway import wait_until
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+from .ports import free_port
 
 
 class RedisServer:
@@ -87,6 +84,14 @@ class RedisServer:
     def sleep(self, seconds):
         """Has it answer nobody for a while; returns at once."""
         threading.Thread(target=self.call, args=("DEBUG", "SLEEP", seconds), kwargs={"timeout": seconds + 10}).start()
+
+
+@pytest.fixture
+def redis():
+    """A server of the test's own."""
+    server = RedisServer()
+    yield server
+    server.stop()
 
 
 class SlowPath:

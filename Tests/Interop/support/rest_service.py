@@ -112,6 +112,10 @@ class RESTService:
             except OSError:
                 connection.close()
                 return
+        self._converse(connection, number)
+
+    def _converse(self, connection, number):
+        """Answers what comes over one connection, to its end."""
         with connection, connection.makefile("rb") as file:
             try:
                 while request := self._read(file, connection, number):
@@ -122,7 +126,7 @@ class RESTService:
                     reply = script(request)
                     if reply is None or not self._write(connection, request, reply):
                         return
-            except (ConnectionError, ValueError, OSError):
+            except (ValueError, OSError):
                 return
 
     @staticmethod

@@ -9,7 +9,8 @@ import Tracing
 @testable import Gateway
 @testable import Migration
 
-/// What must hold of any bytes in the fields that the gateway reads for itself: who called, which trace it is, which app.
+/// What must hold of any bytes in the fields that the gateway reads for itself: who called, which trace it is, which app,
+/// when to come back.
 package struct FieldCheck {
   private let plan: ListenerPlan
   private let peer: SocketAddress
@@ -31,7 +32,8 @@ package struct FieldCheck {
       .map { Array($0) }
     if let fault = forwarded(lines) { return fault }
     for line in lines {
-      if let fault = trace(line) ?? agent(line) { return "\(fault) in \(String(decoding: line, as: UTF8.self))" }
+      guard let fault = trace(line) ?? agent(line) ?? date(line) else { continue }
+      return "\(fault) in \(String(decoding: line, as: UTF8.self))"
     }
     return versions(lines) ?? audit(lines)
   }
@@ -102,6 +104,34 @@ package struct FieldCheck {
       let range = VersionRange(String(decoding: line, as: UTF8.self))
       for (text, _) in read where range != nil && range?.contains(text.span) == nil {
         return "a version is in no range: \(text)"
+      }
+    }
+    return nil
+  }
+
+  // MARK: Dates
+
+  /// Seconds since 1970 from which a date is looked at: its first day, and days of 2026 and of 2149.
+  private static let moments: [Int64] = [0, 1_796_054_400, 5_678_000_000]
+
+  /// A date is written as one that means the same, whenever it is read; and a pause lasts until then.
+  private func date(_ line: [UInt8]) -> String? {
+    let fields = FieldBlock()
+    fields.append(.retryAfter, line.span)
+    for now in Self.moments {
+      let pause = RetryPlan.asked(fields, now: WallTime(seconds: now))
+      guard let date = HTTPDate.read(line.span, now: now) else {
+        if pause != nil, ASCII.decimal(line.span) == nil { return "a pause of neither a number nor a date" }
+        continue
+      }
+      var written = ByteBuffer()
+      WallTime(seconds: date).appendHTTPDate(to: &written)
+      if Self.moments.contains(where: { HTTPDate.read(written.span, now: $0) != date }) { return "another date" }
+      let wanted = UInt64(max(0, date - now)).multipliedReportingOverflow(by: 1_000_000_000)
+      // Beyond the year 2262 nobody waits.
+      let isBeyond = wanted.overflow || date > Int64.max / 1_000_000_000
+      if isBeyond ? (pause ?? 0) < 1 << 60 : pause != wanted.partialValue {
+        return "a pause of \(pause.map { "\($0)" } ?? "nothing") at \(now) until \(date)"
       }
     }
     return nil

@@ -160,6 +160,11 @@ extension Peer {
     session.send(&buffer, buffer.count, on: stream)
   }
 
+  package func sendNow(_ bytes: [UInt8], on stream: HTTP2Stream) {
+    var buffer = ByteBuffer(bytes)
+    session.sendNow(&buffer, buffer.count, on: stream)
+  }
+
   package func respond(
     _ stream: HTTP2Stream, _ status: Int = 200, _ fields: [(String, String)] = [], hasBody: Bool = true
   ) {

@@ -262,7 +262,7 @@ extension HTTP2ClientConnection: HTTP2SessionDelegate {
   func session(_ session: HTTP2Session, fault: HTTP2Fault) {
     worker.metrics.http2Fault(fault, shard: worker.index)
     if fault.scope == .connection {
-      worker.log(.info, "ended an HTTP/2 connection of \(origin.address.host): \(fault.reason)")
+      worker.logOfPeer("ended an HTTP/2 connection of \(origin.address.host): \(fault.reason)")
     }
   }
 

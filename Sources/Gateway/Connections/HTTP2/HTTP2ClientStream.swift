@@ -163,7 +163,7 @@ final class HTTP2ClientStream: ClientStream {
   /// More than this of one stream does not wait here, but at the upstream.
   private static let highWater = 128 << 10
 
-  var isCongested: Bool { stream.output.count > Self.highWater }
+  var isCongested: Bool { stream.outputCount > Self.highWater }
 
   func sendInterim(_ head: ResponseHead) {
     guard !sentHead else { return }
@@ -194,7 +194,11 @@ final class HTTP2ClientStream: ClientStream {
   }
 
   func sendBody(_ buffer: inout ByteBuffer, _ count: Int) {
-    session.send(&buffer, count, on: stream)
+    if call?.isStreamingRoute == true {
+      session.sendNow(&buffer, count, on: stream)
+    } else {
+      session.send(&buffer, count, on: stream)
+    }
     lastProgress = worker.loop.now
     if isCongested { wasCongested = true }
     connection.scheduleFlush()
@@ -240,7 +244,7 @@ final class HTTP2ClientStream: ClientStream {
     session.end(stream, trailers: nil)
     lastProgress = worker.loop.now
     isPaused = false
-    owedCredit += stream.input.count
+    owedCredit += stream.inputCount
     returnCredit()
     dropInput()
     connection.scheduleFlush()
@@ -271,8 +275,8 @@ final class HTTP2ClientStream: ClientStream {
   ///
   /// - Returns: when to look again; nil when the stream is over.
   func check(_ now: Instant) -> Instant? {
-    if stream.output.count != outputSeen {
-      outputSeen = stream.output.count
+    if stream.outputCount != outputSeen {
+      outputSeen = stream.outputCount
       lastProgress = now
     }
     guard let call else { return checkEnd(now) }

@@ -50,7 +50,7 @@ final class HTTP2Wire: ReadinessHandler, TickFlushing {
     worker.loop.handOver(registration, to: self)
   }
 
-  var bufferCapacity: Int { output.capacity }
+  var bufferCapacity: Int { output.capacity + session.madeCapacity }
   var isClosed: Bool { registration == nil }
   /// Whether the peer does not take what there is to send.
   var isBlocked: Bool { wantsWritable }

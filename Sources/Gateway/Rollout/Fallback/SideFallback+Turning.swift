@@ -46,6 +46,7 @@ extension SideFallback {
 
   private func turn(_ error: RPCError, _ decision: StageDecision, _ route: RouteState) {
     phase = .turned
+    endPatience()
     failure = error
     compareHeld()
     shadow = call.shadow
@@ -76,6 +77,7 @@ extension SideFallback {
   func end() {
     dropped?.cancel()
     dropped = nil
+    endPatience()
     releaseHeld()
     switch phase {
     case .turned: count(wasRefused ? .refused : outcomeOfOther)

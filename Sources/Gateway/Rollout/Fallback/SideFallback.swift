@@ -1,5 +1,6 @@
 import Bytes
 import Configuration
+import EventLoops
 import HTTP1
 import HTTPModel
 import Migration
@@ -65,6 +66,8 @@ final class SideFallback {
   var phase = Phase.ready
   /// Whether the request's body, if it has one, has come whole.
   var hasWholeRequest: Bool
+  /// Behind the request's body: for the other side too, if it is asked with the body as it came.
+  private(set) var trailers: FieldBlock?
   /// As they were before a request that passes made them its own; nil for one that is translated.
   var fields: FieldBlock?
   /// The failure of the chosen side, once the other was turned to.
@@ -72,6 +75,10 @@ final class SideFallback {
   var wasRefused = false
   /// The comparison, which is about the chosen side's answer.
   var shadow: Shadow?
+
+  /// How long the chosen side alone is waited for.
+  private(set) lazy var patienceTimer = Timer(loop: worker.loop) { [unowned self] in patienceIsOver() }
+  var isPatient = false
 
   // Of an answer that is held back.
   var tap: ReplyTap?
@@ -140,9 +147,19 @@ final class SideFallback {
   func attempt(_ request: UpstreamRequest, _ pool: UpstreamPool) -> Attempt {
     let isHeld = phase == .ready && call.state == .passing
     let retries = phase == .turned ? nil : call.route?.plan.retries ?? pool.retries
+    if phase == .ready, retries?.perTry == nil { beginPatience() }
     return Attempt(
       pool: pool, request: request, owner: isHeld ? self : call, retries: retries, deadline: call.deadline,
       key: pool.key(of: call))
+  }
+
+  /// The request has come whole.
+  func requestEnded(_ trailers: FieldBlock) {
+    hasWholeRequest = true
+    guard phase == .ready, !trailers.isEmpty else { return }
+    let copy = FieldBlock()
+    copy.append(contentsOf: trailers)
+    self.trailers = copy
   }
 
   func reserve(_ bytes: Int) -> Bool {

@@ -62,7 +62,7 @@ extension Shadow: AttemptOwner {
   func read(
     _ head: ResponseHead, _ body: inout ByteBuffer, _ trailers: FieldBlock, of upstream: Int
   ) -> ShadowAnswer {
-    let backend = Backends.backend(for: route.plan, copy.plans.snapshot.upstreams[upstream])
+    let backend = Backends.backend(for: route.plan, copy.plans.snapshot.upstreams[upstream].dialect)
     copy.replyMetadata.removeAll()
     copy.replyTrailers.removeAll()
     copy.isReplying = true

@@ -93,7 +93,7 @@ final class Shadow {
     let request = UpstreamRequest()
     guard case .copy(let side, let upstream) = purpose else {
       if let upstream = route.plan.rpcUpstream {
-        try Backends.backend(for: route.plan, upstreams[upstream]).encodeRequest(copy, message, into: request)
+        try Backends.backend(for: route.plan, upstreams[upstream].dialect).encodeRequest(copy, message, into: request)
       } else {
         _ = try message.converted(to: .proto, copy)
       }
@@ -101,7 +101,7 @@ final class Shadow {
     }
     let time = settings.timeout ?? route.plan.timeout ?? worker.timeouts.streamIdle
     copy.deadline = worker.loop.now + time
-    try Backends.backend(for: route.plan, upstreams[upstream]).encodeRequest(copy, message, into: request)
+    try Backends.backend(for: route.plan, upstreams[upstream].dialect).encodeRequest(copy, message, into: request)
     let span = CopySpan(of: call, to: side) { call.prepare(request, upstream: upstream) }
     request.fields.append("x-turnout-shadow", "1")
     guard claim(request.body?.buffer.count ?? 0) else { return }

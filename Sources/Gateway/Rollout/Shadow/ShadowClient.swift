@@ -43,7 +43,7 @@ extension Call {
     let client = client.map { ShadowClient(of: $0) }
     let copy = Call(
       worker: worker, plans: plans, route: route, face: face, client: client, head: head, options: options,
-      framing: requestFraming, captures: captures, fallbackUpstream: nil, refusal: nil)
+      framing: requestFraming, captures: captures, fallbackUpstream: nil)
     copy.isCopy = true
     copy.forwardedAddress = forwardedAddress
     copy.replyCodec = replyCodec

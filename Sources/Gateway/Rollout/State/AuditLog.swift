@@ -3,7 +3,7 @@ import EventLoops
 import JSONValues
 import Migration
 
-/// A line of JSON for each change of a stage: who or what, when and why.
+/// A line of JSON for each change of a stage and each reload: who or what, when and why.
 final class AuditLog: Sendable {
   private let sink: LogSink
   private let replica: String
@@ -14,9 +14,13 @@ final class AuditLog: Sendable {
     self.replica = replica
   }
 
-  func write(_ record: StageChangeRecord) {
+  func write(_ record: StageChangeRecord) { write(record.place(replica) + record.members) }
+
+  func write(_ record: ReloadRecord) { write(record.place(replica) + record.members) }
+
+  private func write(_ members: [JSONValue.Member]) {
     var line = ByteBuffer()
-    JSONValue.object(record.place(replica) + record.members).write(into: &line)
+    JSONValue.object(members).write(into: &line)
     line.append("\n")
     sink.write(line.span)
   }

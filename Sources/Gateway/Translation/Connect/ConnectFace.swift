@@ -65,7 +65,7 @@ struct ConnectFace: Face {
     }
   }
 
-  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool {
+  func agrees(with upstream: UpstreamDialect, _ call: Call) throws(RPCError) -> Bool {
     guard upstream.protocol == .connect else { return false }
     switch asked {
     case .connectUnary(let codec), .connectStreaming(let codec): return codec == upstream.messageCodec

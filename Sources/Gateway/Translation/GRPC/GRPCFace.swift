@@ -21,7 +21,7 @@ struct GRPCFace: Face {
     }
   }
 
-  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool {
+  func agrees(with upstream: UpstreamDialect, _ call: Call) throws(RPCError) -> Bool {
     upstream.protocol == .grpc && (codec == nil || codec == upstream.messageCodec)
   }
 

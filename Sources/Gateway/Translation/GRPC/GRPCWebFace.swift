@@ -18,7 +18,7 @@ struct GRPCWebFace: Face {
 
   func checkHead(_ call: Call) throws(RPCError) { try StreamRules.check(call) }
 
-  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool {
+  func agrees(with upstream: UpstreamDialect, _ call: Call) throws(RPCError) -> Bool {
     upstream.protocol == .grpcWeb && !isText && (codec == nil || codec == upstream.messageCodec)
   }
 

@@ -84,6 +84,7 @@ struct RESTBackend: Backend {
     call.replyMetadata.append(contentsOf: head.fields)
     Metadata.splitTrailers(call.replyMetadata, into: call.replyTrailers)
     Metadata.appendTrailers(trailers, to: call.replyTrailers)
+    if (300..<400).contains(head.status) { throw redirect(head) }
     var unknown: [String] = []
     let fields = head.fields
     if let type = fields.firstIndex(of: .contentType) {
@@ -94,6 +95,13 @@ struct RESTBackend: Backend {
       try decode(call, head.status, nil, body, &unknown, payload)
     }
     if !unknown.isEmpty { call.reportUnknownFields(unknown) }
+  }
+
+  private func redirect(_ head: ResponseHead) -> RPCError {
+    guard let index = head.fields.firstIndex(of: .location) else {
+      return RESTErrors.readRedirect(status: head.status, location: nil)
+    }
+    return head.fields.withValue(at: index) { RESTErrors.readRedirect(status: head.status, location: $0) }
   }
 
   private func decode(

@@ -18,7 +18,7 @@ struct RESTFace: Face {
 
   func checkHead(_ call: Call) throws(RPCError) {}
 
-  func agrees(with upstream: UpstreamConfiguration, _ call: Call) throws(RPCError) -> Bool {
+  func agrees(with upstream: UpstreamDialect, _ call: Call) throws(RPCError) -> Bool {
     upstream.protocol == .rest
   }
 

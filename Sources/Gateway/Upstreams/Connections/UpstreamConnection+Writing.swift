@@ -21,7 +21,7 @@ extension UpstreamConnection: TickFlushing {
     guard let attempt else { return }
     attempt.assign(self)
     countExchange()
-    worker.lendBuffer(to: &output)
+    output.makeRoom(from: worker.loop.buffers)
     phase = .head
     parser = ResponseHeadParser(limits: worker.headLimits)
     // The parser clears the head when the answer begins.
@@ -40,10 +40,10 @@ extension UpstreamConnection: TickFlushing {
         request.authority.withSpan { write(request, target, $0) }
       }
     }
-    if !request.appendBody(to: &output) {
+    if !request.appendBody(to: &output.last) {
       var pending = ByteBuffer()
       attempt.takePending(into: &pending)
-      output.append(pending)
+      output.last.append(pending)
     }
     // Whoever waits since before there was a connection is told when it may go on.
     if isCongested || attempt.hasPausedOwner { wasCongested = true }
@@ -53,12 +53,16 @@ extension UpstreamConnection: TickFlushing {
   private func write(_ request: UpstreamRequest, _ target: Span<UInt8>, _ authority: Span<UInt8>) {
     HeadWriter.request(
       method: request.method, target: target, authority: authority, fields: request.fields, framing: request.framing,
-      closing: false, into: &output)
+      closing: false, into: &output.last)
   }
 
   func send(_ buffer: inout ByteBuffer, _ count: Int) {
-    if !movesWhole(buffer, count) { worker.lendBuffer(to: &output, for: count + ChunkedWriter.overhead) }
-    BodyFramer.frame(&buffer, count, as: attempt?.request.framing ?? .none, into: &output)
+    if movesWhole(buffer, count) {
+      output.makePlace(for: count, from: worker.loop.buffers)
+    } else {
+      output.makeRoom(for: count + ChunkedWriter.overhead, from: worker.loop.buffers)
+    }
+    BodyFramer.frame(&buffer, count, as: attempt?.request.framing ?? .none, into: &output.last)
     if isCongested { wasCongested = true }
     scheduleFlush()
   }
@@ -69,7 +73,7 @@ extension UpstreamConnection: TickFlushing {
   }
 
   func sendEnd(trailers: FieldBlock?) {
-    BodyFramer.frameEnd(trailers, as: attempt?.request.framing ?? .none, into: &output)
+    BodyFramer.frameEnd(trailers, as: attempt?.request.framing ?? .none, into: &output.last)
     scheduleFlush()
   }
 
@@ -82,17 +86,17 @@ extension UpstreamConnection: TickFlushing {
   func flush() {
     isFlushing = false
     guard state == .active, !output.isEmpty else { return }
-    switch transport?.write(from: &output) {
-    case .transferred?: hasSent = true
-    case .wouldBlock?: break
-    case .failed(let error)?:
+    switch output.write(givingTo: worker.loop.buffers, { transport?.write(from: &$0) ?? .closed }) {
+    case .transferred: hasSent = true
+    case .wouldBlock: break
+    case .failed(let error):
       // What the backend said before it stopped listening may still be there to read.
-      output.removeAll()
+      output.removeAll(givingTo: worker.loop.buffers)
       isPersistent = false
       if !answerBegun { readOnce() }
       if state == .active, !answerBegun, attempt != nil { fail(.closed, "writing: \(error)") }
       return
-    case .closed?, nil:
+    case .closed:
       fail(.closed, "writing: closed")
       return
     }
@@ -101,7 +105,7 @@ extension UpstreamConnection: TickFlushing {
       wantsWritable = blocked
       updateInterest()
     }
-    if !blocked { worker.recycle(&output) }
+    if !blocked { output.rest(worker.loop.buffers) }
     if blocked, !wasCongested {
       wasCongested = true
       attempt?.congested()

@@ -42,7 +42,7 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
   var wasReused = false
 
   @exclusivity(unchecked) var input = ByteBuffer()
-  @exclusivity(unchecked) var output = ByteBuffer()
+  @exclusivity(unchecked) var output = QueuedOutput()
   @exclusivity(unchecked) var parser: ResponseHeadParser
   @exclusivity(unchecked) var reader: BodyReader
   let head = ResponseHead()
@@ -128,7 +128,7 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
     guard state == .active else { return }
     if isPersistent, requestIsWhole, !worker.isDraining, transport?.hasUnread == false {
       readsPaused = false
-      worker.recycle(&output)
+      output.rest(worker.loop.buffers)
       becomeIdle()
     } else {
       close()
@@ -190,7 +190,7 @@ final class UpstreamConnection: ReadinessHandler, UpstreamExchange {
     unregister()
     transport = nil
     worker.discard(&input)
-    worker.discard(&output)
+    output.removeAll(givingTo: worker.loop.buffers)
     endpoint.closed(self, wasIdle: wasIdle)
   }
 }

@@ -11,8 +11,6 @@ struct AttemptToken {
   var generation: Int?
   /// Whether it was sent again with a newer token: that is done once.
   var isReplaced = false
-  /// The head of an answer that says that the token is not good, held back while a newer one is fetched.
-  var heldBack: (head: ResponseHead, framing: BodyFraming)?
 }
 
 /// The credentials of the gateway itself, on their way to an upstream.
@@ -74,8 +72,7 @@ extension Attempt {
       return true
     }
     guard waitForNewerToken(than: used) else { return false }
-    self.token?.heldBack = (head, framing)
-    pauseReading()
+    refused = RefusedAnswer(head, framing, awaitsToken: true)
     return true
   }
 
@@ -89,17 +86,15 @@ extension Attempt {
 
   private func flightEnded(_ used: Int) {
     guard !isOver, let token else { return }
-    let refused = token.heldBack
-    guard refused != nil || held?.trailers != nil else { return }
-    self.token?.heldBack = nil
+    guard refused?.awaitsToken == true || held?.trailers != nil else { return }
     // More of a body may have come meanwhile than is kept.
     if canReplay, token.resource.generation != used, token.resource.current(at: token.worker.loop.now) != nil {
       held = nil
+      refused = nil
       sendAgain()
-    } else if let refused {
+    } else if refused != nil {
       // The answer is what it is.
-      deliver(refused.head, framing: refused.framing)
-      resumeReading()
+      deliverRefused()
     } else {
       deliverHeldWhole()
     }
@@ -111,9 +106,7 @@ extension Attempt {
     let left = connection
     connection = nil
     left?.abandon()
-    guard replay() else {
-      return fail(UpstreamFailure(kind: .closed, reason: "\(pool.configuration.name): the body cannot be sent again"))
-    }
+    guard replay() else { return fail(bodyIsGone) }
     // The time of a try begins anew.
     tries?.begin(request)
     if !serveWithToken(), let resource = token?.resource { failWithoutToken(resource) }

@@ -14,6 +14,8 @@ final class EndpointPool {
   let server: EndpointServer
   /// For logs.
   let name: String
+  /// The address alone; nil where it is a secret.
+  let place: String?
   let authority: ByteBuffer
   /// How the endpoint does, for all loops.
   let health: EndpointHealth
@@ -64,6 +66,7 @@ final class EndpointPool {
     isMultiplexed = upstream.http == .two
     authority = ByteBuffer(server.authority.utf8)
     let place = server.place.text
+    self.place = isSecret ? nil : place
     name = isSecret ? "\(identity.upstream) (hidden)" : "\(identity.upstream) (\(place))"
     // The same address may stand under two names, with a certificate for each.
     let key = "\(server.authority) \(place) \(upstream.http.rawValue)"

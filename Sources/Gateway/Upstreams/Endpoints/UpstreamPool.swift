@@ -7,6 +7,9 @@ import Policies
 /// The endpoints of one upstream as one loop sees them, and the choice among them.
 final class UpstreamPool {
   let configuration: UpstreamConfiguration
+  // What each call asks, beside the whole configuration.
+  let name: String
+  let dialect: UpstreamDialect
   let state: UpstreamState
   let sets: [EndpointSet]
   unowned let worker: Worker
@@ -36,6 +39,8 @@ final class UpstreamPool {
   ) {
     self.local = local
     self.configuration = configuration
+    name = configuration.name
+    dialect = configuration.dialect
     self.state = state
     self.sets = sets
     self.worker = worker
@@ -116,6 +121,15 @@ final class UpstreamPool {
   private func next(for attempt: Attempt) -> EndpointPool? {
     if members.count == 1 { return members[0] }
     if state.endpoints.version != healthVersion || worker.loop.now.nanoseconds >= validUntil { choose() }
+    let chosen = candidate(for: attempt)
+    guard chosen?.isRetired == true else { return chosen }
+    // A reload has taken it out, and the attempt is of the snapshot before that.
+    choose()
+    return candidate(for: attempt)
+  }
+
+  /// Whose turn it is, of those that were chosen last.
+  private func candidate(for attempt: Attempt) -> EndpointPool? {
     var avoided: Int?
     if let failed = attempt.failedEndpoint { avoided = candidates.firstIndex { members[$0] === failed } }
     let chosen: Int?

@@ -31,12 +31,17 @@ final class HTTP2UpstreamConnection: TickFlushing {
   private var carried = 0
   private var hasSettings = false
   private let openedAt: Instant
+  private var lastReceived: Instant
+  /// Whether a whole call has been given up without that anything came: the peer may be gone, and nobody has said so.
+  private var isSilent = false
   /// Whether it is counted as active.
   private var isBusy = false
   private lazy var timer = Timer(loop: worker.loop) { [unowned self] in timeIsUp() }
 
   /// Streams at the same time, whatever the upstream allows.
   private static let maximumStreams = 1000
+  /// How long nothing has to have come for it to be silent; who gives up sooner knows nothing of it.
+  private static let silence: Duration = .milliseconds(500)
   /// How many exchanges may wait for it to open.
   private static let maximumWaiting = 100
 
@@ -47,6 +52,7 @@ final class HTTP2UpstreamConnection: TickFlushing {
     self.worker = worker
     self.session = session
     openedAt = worker.loop.now
+    lastReceived = openedAt
     opening = try ConnectionOpening(endpoint: endpoint, transport: transport, owner: self)
     session.delegate = self
   }
@@ -58,13 +64,14 @@ final class HTTP2UpstreamConnection: TickFlushing {
     switch state {
     case .connecting:
       waiting.count < Swift.min(Self.maximumWaiting, endpoint.settings.maximumRequestsPerConnection ?? .max)
-    case .open where !hasSettings: !session.peerGoesAway && waiting.count < Self.maximumWaiting && !isWornOut
+    case .open where !hasSettings:
+      !session.peerGoesAway && waiting.count < Self.maximumWaiting && !isWornOut && !isSilent
     case .open: takesMore
     case .closed: false
     }
   }
 
-  private var takesMore: Bool { hasStreams && !isWornOut }
+  private var takesMore: Bool { hasStreams && !isWornOut && !isSilent }
 
   private var hasStreams: Bool {
     !session.peerGoesAway && !session.hasSaidGoAway
@@ -131,6 +138,13 @@ final class HTTP2UpstreamConnection: TickFlushing {
     becameIdle()
   }
 
+  /// An exchange that began then was given up. If nothing has come since, others are carried elsewhere from now on, until
+  /// something does: a connection whose peer is gone without a word would fail them all.
+  func gaveUp(since moment: Instant) {
+    guard state == .open, lastReceived < moment, worker.loop.now >= moment + Self.silence else { return }
+    isSilent = true
+  }
+
   private func becameBusy() {
     guard !isBusy else { return }
     isBusy = true
@@ -143,7 +157,7 @@ final class HTTP2UpstreamConnection: TickFlushing {
     isBusy = false
     endpoint.countBusy(-1)
     if state == .open, hasSettings { timer.schedule(after: worker.timeouts.upstreamIdle) }
-    let isUseless = session.peerGoesAway || session.peerMaximumStreams == 0 || isWornOut
+    let isUseless = session.peerGoesAway || session.peerMaximumStreams == 0 || isWornOut || isSilent
     if isUseless || endpoint.isRetired || worker.isDraining || endpoint.upstream.connections.isWaitedFor {
       endWhenFlushed()
     }
@@ -244,6 +258,11 @@ extension HTTP2UpstreamConnection: OpeningOwner {
 
 extension HTTP2UpstreamConnection: HTTP2WireOwner {
   func wireReceived(_ wire: HTTP2Wire) {
+    lastReceived = worker.loop.now
+    if isSilent {
+      isSilent = false
+      endpoint.roomAppeared()
+    }
     guard session.failure != nil else { return }
     // The GOAWAY that says so goes first, if it can.
     wire.flush()

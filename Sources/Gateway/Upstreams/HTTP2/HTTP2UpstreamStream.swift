@@ -19,6 +19,7 @@ final class HTTP2UpstreamStream: UpstreamExchange {
   /// Bytes that were taken but not forwarded: their credit goes back when reading goes on.
   private var owedCredit = 0
   private var wasCongested = false
+  private var beganAt: Instant
 
   /// Interim answers (1xx) that one exchange may have.
   private static let maximumInterimAnswers = 32
@@ -27,6 +28,7 @@ final class HTTP2UpstreamStream: UpstreamExchange {
   init(connection: HTTP2UpstreamConnection, attempt: Attempt) {
     self.connection = connection
     self.attempt = attempt
+    beganAt = connection.worker.loop.now
   }
 
   private var session: HTTP2Session { connection.session }
@@ -40,6 +42,7 @@ final class HTTP2UpstreamStream: UpstreamExchange {
   /// Sends the request; false when the connection takes no more.
   func begin(reused: Bool) -> Bool {
     guard let attempt else { return true }
+    beganAt = worker.loop.now
     wasReused = reused
     let request = attempt.request
     var length: Int?
@@ -74,7 +77,11 @@ final class HTTP2UpstreamStream: UpstreamExchange {
 
   func send(_ buffer: inout ByteBuffer, _ count: Int) {
     guard let stream else { return buffer.consume(count) }
-    session.send(&buffer, count, on: stream)
+    if attempt?.request.streamsMessages == true {
+      session.sendNow(&buffer, count, on: stream)
+    } else {
+      session.send(&buffer, count, on: stream)
+    }
     if isCongested { wasCongested = true }
     connection.scheduleFlush()
   }
@@ -178,6 +185,7 @@ final class HTTP2UpstreamStream: UpstreamExchange {
   func abandon() {
     attempt = nil
     guard let stream else { return connection.forget(self) }
+    connection.gaveUp(since: beganAt)
     reset(stream, .cancel)
     leave(stream)
   }

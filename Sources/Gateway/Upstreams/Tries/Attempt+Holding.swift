@@ -64,6 +64,9 @@ extension Attempt {
     if let tries, request.isIdempotent, canReplay, let reason = tries.plan.reason(error),
       tries.takeRetry(of: pool.state, reason, asked: RetryPlan.asked(trailers, now: WallClock.now()))
     {
+      if !bodyIsComplete, let held {
+        refused = RefusedAnswer(held.head, held.framing, bytes: held.takeBytes(), trailers: trailers)
+      }
       held = nil
       connection = nil
       tries.hold()

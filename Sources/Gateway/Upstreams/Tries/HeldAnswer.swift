@@ -72,11 +72,7 @@ final class HeldAnswer {
 
   /// The exchange is over, and its head and trailers are used for the next one.
   func outlive(_ trailers: FieldBlock) {
-    let head = ResponseHead()
-    head.status = self.head.status
-    head.version = self.head.version
-    head.fields.append(contentsOf: self.head.fields)
-    self.head = head
+    head = head.copy()
     let kept = FieldBlock()
     kept.append(contentsOf: trailers)
     self.trailers = kept

@@ -99,8 +99,11 @@ final class RetryPlan: Sendable {
       return overflow ? .max : nanoseconds
     }
     guard let date = HTTPDate.read(value, now: now.seconds) else { return nil }
-    // The second that it names is the first in which it is over.
-    let wait = WallTime(seconds: date).sinceEpoch.subtractingReportingOverflow(now.sinceEpoch)
+    // The second that it names is the first in which it is over. What is long past, as the year 1 that stands for no
+    // time at all in some languages, is over too, and does not count as beyond what can be said.
+    let end = WallTime(seconds: date)
+    if end <= now { return 0 }
+    let wait = end.sinceEpoch.subtractingReportingOverflow(now.sinceEpoch)
     return wait.overflow ? .max : UInt64(Swift.max(0, wait.partialValue))
   }
 

@@ -17,6 +17,10 @@ final class Tries {
   /// An answer that is not passed on: what comes of it is dropped, and another try follows.
   private(set) var isHolding = false
   private var dropped = 0
+  /// Why there is a pause before another try.
+  private var reason: RetryPlan.Condition?
+  /// What the last try came to, unless it was an answer.
+  var failure: UpstreamFailure?
   /// Whether the answer was passed on, so that there is no other try.
   private(set) var isSettled = false
 
@@ -67,16 +71,36 @@ final class Tries {
       return false
     }
     made += 1
-    worker.metrics.retries.child([upstream.name, reason.rawValue]).add(1, shard: worker.index)
+    self.reason = reason
     if plan.perTry != nil { tryTimer.cancel() }
     pauseTimer.schedule(after: .nanoseconds(Int64(clamping: pause)))
     return true
   }
 
-  /// The answer of this try is dropped.
+  /// The pause is over, and the try that was taken is made.
+  func countRetry(of upstream: UpstreamState) {
+    guard let reason else { return }
+    self.reason = nil
+    worker.metrics.retries.child([upstream.name, reason.rawValue]).add(1, shard: worker.index)
+  }
+
+  /// The request is not at hand any more: there is nothing to wait for.
+  func endPause() {
+    guard reason != nil else { return }
+    pauseTimer.schedule(after: .zero)
+  }
+
+  /// The answer of this try is dropped, or kept for the case that there is no other.
   func hold() {
     isHolding = true
+    failure = nil
     dropped = 0
+  }
+
+  /// There is no other try.
+  func stopHolding() {
+    isHolding = false
+    reason = nil
   }
 
   /// Counts what was dropped; false when it is too much.
