@@ -79,7 +79,9 @@ final class RESTStreamAnswer: MessageReader {
     } else {
       message = try take(&input, call, isLast: isLast)
     }
-    try hold(input.count + plain.count + enclosed.count, call)
+    let held = input.count + plain.count + enclosed.count
+    // The budget is shared by all loops: not for each message of many that came together.
+    if message == nil || held > claimed { try hold(held, call) }
     return message
   }
 
