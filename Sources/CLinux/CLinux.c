@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,6 +29,27 @@ int clinux_open_pipe(int ends[2], int capacity) {
 
 long clinux_splice(int source, int target, size_t count) {
   return splice(source, NULL, target, NULL, count, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+}
+
+long clinux_descriptor_limit(int most) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return LONG_MAX;
+  const rlim_t value = most ? limit.rlim_max : limit.rlim_cur;
+  return value > LONG_MAX ? LONG_MAX : (long)value;
+}
+
+int clinux_raise_descriptor_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
+  if (limit.rlim_cur == limit.rlim_max) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int clinux_next_descriptor(int descriptor) {
+  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy >= 0) close(copy);
+  return copy;
 }
 
 int clinux_available_processors(void) {

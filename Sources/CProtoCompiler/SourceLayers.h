@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "SourceText.h"
 
@@ -27,6 +28,10 @@ class SourceLayers : public google::protobuf::compiler::SourceTree {
   std::string GetLastErrorMessage() override;
 
  private:
+  /// Whether a name leads to a pipe or a device, whose opening could wait for ever.
+  bool isNoFile(const std::string &name) const;
+
+  std::vector<std::string> importPaths;
   google::protobuf::compiler::DiskSourceTree disk;
   std::map<std::string, std::unique_ptr<SourceText>> texts;
   std::string lastError;

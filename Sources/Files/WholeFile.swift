@@ -2,29 +2,22 @@ import Glibc
 
 /// The content of one file, read at once when a configuration is read or compiled; never on the way of a request.
 ///
+/// Only a regular file is read: a pipe, a device or a folder is refused at once, for whoever reads waits for nobody. All
+/// reading of files in this program goes through here, but for the `.proto` sources that libprotobuf opens.
+///
 /// The memory is wiped at the end and whenever it moves, for the file may be a key.
 package struct WholeFile: ~Copyable {
-  /// What is read.
-  package enum Source: Sendable {
-    /// Whatever the path names, a pipe too; waits for who writes into it.
-    case any
-    /// A file and nothing else: never waits.
-    case regular
-  }
-
   private let content: Content
 
   /// - Parameters:
   ///   - limit: bytes of the largest file that is taken.
   ///   - mayBeEmpty: whether one without content is taken.
-  package init(
-    _ path: String, limit: Int, _ source: Source = .any, mayBeEmpty: Bool = true
-  ) throws(FileFault) {
-    let waits = source == .any ? 0 : O_NONBLOCK
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | waits)
+  package init(_ path: String, limit: Int, mayBeEmpty: Bool = true) throws(FileFault) {
+    // Without O_NONBLOCK the opening of a pipe waits for who writes into it.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw FileFault(.unreadable(errno)) }
     defer { close(descriptor) }
-    content = try Content(of: descriptor, limit: limit, source, mayBeEmpty: mayBeEmpty)
+    content = try Content(of: descriptor, limit: limit, mayBeEmpty: mayBeEmpty)
   }
 
   deinit { content.wipe() }
@@ -48,16 +41,15 @@ private struct Content {
   private(set) var memory: UnsafeMutableRawBufferPointer
   private(set) var count = 0
 
-  /// Room for what says nothing of its size.
+  /// More room, for what grows or says nothing of its size (files of `/proc` do).
   private static let piece = 64 << 10
 
-  init(of descriptor: CInt, limit: Int, _ source: WholeFile.Source, mayBeEmpty: Bool) throws(FileFault) {
+  init(of descriptor: CInt, limit: Int, mayBeEmpty: Bool) throws(FileFault) {
     var facts = stat()
     guard fstat(descriptor, &facts) == 0 else { throw FileFault(.unreadable(errno)) }
-    let isRegular = facts.st_mode & S_IFMT == S_IFREG
-    if source == .regular, !isRegular { throw FileFault(.notAFile) }
-    let size = isRegular ? Int(facts.st_size) : Self.piece
-    if isRegular, size > limit { throw FileFault(.tooLarge(limit)) }
+    guard facts.st_mode & S_IFMT == S_IFREG else { throw FileFault(.notAFile) }
+    let size = Int(facts.st_size)
+    if size > limit { throw FileFault(.tooLarge(limit)) }
     // One more, so that the end is seen by a read that finds room.
     memory = .allocate(byteCount: size + 1, alignment: 1)
     do throws(FileFault) {
@@ -103,6 +95,7 @@ package struct FileFault: Error, Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
     /// With the errno of the call that failed.
     case unreadable(CInt)
+    /// Not a regular file.
     case notAFile
     /// With the limit, in bytes.
     case tooLarge(Int)
@@ -117,7 +110,7 @@ package struct FileFault: Error, Sendable, Equatable {
   package var reason: String {
     switch kind {
     case .unreadable(let code): String(cString: strerror(code)).lowercased()
-    case .notAFile: "it is not a file"
+    case .notAFile: "it is not a file (a folder, a pipe or a device)"
     case .empty: "it is empty"
     case .tooLarge(let limit): "it is larger than \(limit) bytes"
     }

@@ -184,7 +184,9 @@ import Testing
     #expect(diagnostics.map(\.position.file) == [path])
   }
 
-  @Test(arguments: [("gone.yaml", "no such file or directory"), ("parts", "is a directory")])
+  @Test(arguments: [
+    ("gone.yaml", "no such file or directory"), ("parts", "it is not a file (a folder, a pipe or a device)"),
+  ])
   func saysWhyAFileCannotBeRead(_ name: String, _ reason: String) {
     let path = GoldenTests.folder + "/" + name
     let (configuration, diagnostics) = ConfigurationLoader.load(path: path)

@@ -1,6 +1,7 @@
 import Bytes
 import Glibc
 import EventLoopsTestSupport
+import Synchronization
 import Testing
 
 @testable import EventLoops
@@ -58,6 +59,63 @@ import Testing
     sink.write(line: "two")
     sink.flush()
     #expect(sink.dropped == 2)
+  }
+
+  @Test func aTargetThatFailsIsToldOfOnceAndOnceMoreWhenItWorks() throws {
+    guard access("/dev/full", W_OK) == 0 else { return }
+    let folder = try TemporaryFolder()
+    let path = folder.file("f.log")
+    try #require(symlink("/dev/full", path) == 0)
+    let notices = Mutex<[LogSink.Notice]>([])
+    let sink = try LogSink(.file(path: path), delay: .seconds(3_600), calm: .zero) { notice in
+      notices.withLock { $0.append(notice) }
+    }
+    for _ in 0..<3 {
+      sink.write(line: "lost")
+      sink.flush()
+    }
+    #expect(notices.withLock { $0 } == [.fails(SystemError(call: "write", code: ENOSPC))])
+    unlink(path)
+    try sink.reopen()
+    for _ in 0..<3 {
+      sink.write(line: "kept")
+      sink.flush()
+    }
+    #expect(notices.withLock { $0 }.dropFirst() == [.works(lost: 3)])
+    #expect(try folder.read("f.log") == "kept\nkept\nkept\n")
+    #expect(sink.dropped == 3)
+  }
+
+  /// A pipe that nobody empties takes a part of what is written, as a disk does that is full.
+  @Test func aLineThatWasTornOffSpoilsNoOther() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("pipe")
+    try #require(mkfifo(path, 0o600) == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(reader) }
+    let size = Int(fcntl(reader, 1_031, 4_096))  // F_SETPIPE_SZ
+    try #require(size >= 4_096)
+    let sink = try LogSink(.file(path: path), delay: .seconds(3_600))
+    func readAll() -> String {
+      var room = [UInt8](repeating: 0, count: size * 2)
+      let count = read(reader, &room, room.count)
+      return String(decoding: room.prefix(max(0, count)), as: UTF8.self)
+    }
+    let long = String(repeating: "x", count: size - 10)
+    for _ in 0..<3 { sink.write(line: long) }
+    sink.flush()
+    #expect(sink.dropped == 2)
+    #expect(readAll() == "\(long)\n" + String(repeating: "x", count: 9))
+    sink.write(line: "next")
+    sink.flush()
+    #expect(readAll() == "\nnext\n")
+  }
+
+  /// Whoever opens it for writing would wait for a reader, and a reload with it.
+  @Test func aPipeThatNobodyReadsIsAnError() throws {
+    let folder = try TemporaryFolder()
+    try #require(mkfifo(folder.file("pipe"), 0o600) == 0)
+    #expect(throws: SystemError(call: "open", code: ENXIO)) { _ = try LogSink(.file(path: folder.file("pipe"))) }
   }
 
   @Test func writesWhatIsLeftAtItsEnd() throws {

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from support.gateway import run
+from support.gateway import run, wait_until
 from support.schema import SERVICE
 from support.wire import fetch
 
@@ -34,6 +34,20 @@ def test_reads(gateway):
     assert route["backends"] == {"rest": "legacy", "rpc": "content"}
     assert TOKEN not in answer.body.decode() + gateway.log()
     assert gateway.admin("GET", "/nothing").status == 404
+
+
+def test_who_guesses_the_token_is_told_of_and_counted(gateway):
+    """One line, however often it happens; never what was guessed."""
+    for number in range(5):
+        answer = gateway.admin("POST", "/reload", fields=[("Authorization", f"Bearer guess-{number}")])
+        assert answer.status == 401
+    assert gateway.admin("PUT", STAGE, {"stage": "rpc"}, [*BEARER, ("Origin", "null")]).status == 403
+    assert gateway.metric("turnout_admin_refused_total", status="401") == 5
+    assert gateway.metric("turnout_admin_refused_total", status="403") == 1
+    wait_until(lambda: "the admin endpoint refused" in gateway.log(), what="the word")
+    said = [line for line in gateway.log().splitlines() if "refused" in line]
+    assert len(said) == 1 and "POST /reload of 127.0.0.1: its token is wrong" in said[0], said
+    assert "guess-" not in gateway.log()
 
 
 def test_curl_can_change_a_stage(gateway):

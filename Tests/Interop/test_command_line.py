@@ -229,3 +229,12 @@ def test_no_admin_endpoint_to_talk_to():
     result = run("stage", "a.B/C", "rpc", "--admin", "http://127.0.0.1:1")
     assert result.returncode == 1
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_explain_as_if_the_stage_were_another(file):
+    result = run("explain", "--config", file, "GET", "/v1/books/b1", "--stage", "rpc")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "the rpc side answers (as if that were its stage; the file says rest)" in result.stdout
+    assert f"/{SERVICE}/GetBook" in result.stdout
+    result = run("explain", "--config", file, "GET", "/v1/books/b1", "--stage", "rcp")
+    assert result.returncode == 2 and 'unknown stage "rcp"; did you mean rpc?' in result.stderr

@@ -58,7 +58,7 @@ CALLERS = {"rest": by_rest, "connect": by_connect, "grpc": by_grpc, "grpc-web": 
 
 @pytest.mark.parametrize("caller", CALLERS)
 def test_callers_of_every_kind_are_compared_in_both_directions(start, configuration, rest, rpc, pb, schema, caller):
-    gateway = start(configuration(stage="shadow", service={"shadow": {"back": True}}))
+    gateway = start(configuration(stage="shadow", service={"shadow": {"back": True, "spelling": "ignore"}}))
     rest.answers(Reply.json(OLD_STYLE))
     CALLERS[caller](gateway, pb, schema)
     assert outcome(gateway) == "match" and not differences(gateway)
@@ -119,7 +119,7 @@ def test_what_the_schema_lacks_is_reported(shadowed, rest, rpc):
     ([("Content-Type", "application/json; charset=utf-8")], json.dumps(OLD_STYLE, indent=2).encode()),
 ])
 def test_answers_as_they_come(shadowed, rest, rpc, fields, body):
-    gateway = shadowed()
+    gateway = shadowed(shadow={"spelling": "ignore"})
     fields = fields if any(name == "Content-Type" for name, _ in fields) else [("Content-Type", "application/json"), *fields]
     rest.answers(Reply(200, fields, chunks=[body[:7], body[7:60], body[60:]]))
     assert gateway.fetch("GET", "/v1/books/b1", [("Accept-Encoding", "gzip")]).body == body
@@ -127,7 +127,9 @@ def test_answers_as_they_come(shadowed, rest, rpc, fields, body):
 
 
 def test_envelopes_and_profiles(shadowed, rest, rpc):
-    gateway = shadowed(envelope="data", json={"enum_prefix": "strip", "enum_case": "lower", "timestamps": "unix_ms"})
+    gateway = shadowed(
+        shadow={"spelling": "ignore"}, envelope="data",
+        json={"enum_prefix": "strip", "enum_case": "lower", "timestamps": "unix_ms"})
     rest.answers(Reply.json({"data": {**OLD_STYLE, "kind": "atlas", "published": 1709209845120}, "took": 3}))
     gateway.fetch("GET", "/v1/books/b1")
     assert outcome(gateway) == "match"
@@ -171,7 +173,8 @@ def test_what_the_flip_would_refuse(shadowed, rest, rpc):
 
 def test_requests_with_bodies_need_consent(start, configuration, rest, rpc):
     methods = {
-        "CreateBook": {"shadow": {"unsafe": True, "ignore": ["id"]}, "success_status": 201}, "MoveBook": {}}
+        "CreateBook": {"shadow": {"unsafe": True, "ignore": ["id"], "spelling": "ignore"}, "success_status": 201},
+        "MoveBook": {}}
     gateway = start(configuration(stage="shadow", methods=methods))
     body = json.dumps({"title": "Neu", "pages": 7}).encode()
     head = [("Content-Type", "application/json")]
@@ -267,7 +270,7 @@ def grpc_service(pb):
 
 
 def test_a_gRPC_service_as_the_new_side(start, configuration, rest, pb, schema, grpc_service):
-    setup = configuration(stage="shadow", service={"shadow": {"back": True}})
+    setup = configuration(stage="shadow", service={"shadow": {"back": True, "spelling": "ignore"}})
     setup["upstreams"]["content"] = {"protocol": "grpc", "endpoints": [grpc_service]}
     gateway = start(setup)
     rest.answers(Reply.json({"id": "b1", "title": "The book b1", "pages": 9007199254740993}))

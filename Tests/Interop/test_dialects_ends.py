@@ -1,6 +1,7 @@
 """How the gateway itself ends a stream that has begun: in the caller's own protocol, or not at all."""
 
 import json
+import signal
 import socket
 import struct
 import time
@@ -96,6 +97,23 @@ def test_a_standstill(before, caller, backend):
     gateway, upstream = before(backend, begun, timeouts={"stream_idle": "1s"})
     assert code(caller, ask(gateway, caller)) == 4
     upstream.wait_until(lambda: upstream.exchanges[0].reset == 8)
+
+
+@pytest.mark.parametrize("caller, backend", PAIRS)
+def test_the_end_of_a_drain(before, caller, backend):
+    """What lasts longer than the process is ended as any other error, and not with its connection."""
+    def begun(exchange):
+        exchange.head(200, [("content-type", HEADS[backend])])
+        exchange.data(ONE)
+
+    gateway, upstream = before(backend, begun, drain="500ms")
+    with HTTP2Client(gateway.address) as client:
+        stream = client.start(
+            "POST", f"/{SERVICE}/Hear", [("content-type", HEADS[caller]), ("te", "trailers")], body=b"\0\0\0\0\0")
+        client.wait_for(lambda: bytes(client.answers[stream].body) == ONE)
+        gateway.signal(signal.SIGTERM)
+        assert code(caller, client.finish(stream)) == 14
+    assert gateway.process.wait(60) == 0
 
 
 @pytest.mark.parametrize("caller, backend", PAIRS)

@@ -1,5 +1,6 @@
 """SIGTERM: what runs finishes, nothing new begins, exit code 0."""
 
+import json
 import signal
 import threading
 
@@ -7,6 +8,7 @@ import pytest
 
 from support.gateway import wait_until
 from support.rest_service import Reply, book
+from support.schema import SERVICE
 from support.wire import NotWhole, Wire, fetch, request_bytes
 
 
@@ -59,14 +61,51 @@ def test_an_idle_gateway_ends_at_once(start, configuration):
         assert wire.is_closed()
 
 
-def test_what_runs_too_long_is_cut(start, configuration, rest, slow):
+def test_what_runs_too_long_is_told_so(start, configuration, rest, slow):
+    """A caller of REST, and one of Connect; the access log has both."""
     gateway = start(configuration(drain="1s"))
-    with gateway.connect() as running:
+    with gateway.connect() as running, gateway.connect() as other:
         running.send(request_bytes("GET", "/v1/books/slow"))
-        rest.wait_for(1)
+        other.send(request_bytes(
+            "POST", f"/{SERVICE}/GetBook", [("Content-Type", "application/json")], b'{"id": "slow"}'))
+        rest.wait_for(2)
+        assert gateway.stop() == 0
+        answer = running.answer()
+        assert (answer.status, answer.json()["code"]) == (503, 14) and answer.closes
+        assert running.is_closed()
+        answer = other.answer()
+        assert (answer.status, answer.json()["code"]) == (503, "unavailable")
+    assert [json.loads(line)["status"] for line in gateway.access_log(2)] == [503, 503]
+
+
+def test_an_answer_that_cannot_be_ended_is_cut(start, configuration, rest):
+    """It has begun and has a length: an error has no place in it, and it must not look whole."""
+    gateway = start(configuration(fallback="legacy", drain="1s"))
+    go = threading.Event()
+
+    def script(request):
+        request.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+        go.wait(60)
+
+    rest.answers(script)
+    with gateway.connect() as wire:
+        wire.send(request_bytes("GET", "/halves"))
+        answer = wire.head()
         assert gateway.stop() == 0
         with pytest.raises((NotWhole, ConnectionError)):
-            running.answer()
+            wire.body_of(answer)
+    go.set()
+
+
+def test_a_client_that_takes_nothing_does_not_hold_up_the_end(start, configuration, rest):
+    gateway = start(configuration(fallback="legacy", drain="1s"))
+    rest.answers(Reply(200, body=bytes(32 << 20)))
+    with gateway.connect(receive_buffer=4096) as wire, gateway.connect() as half:
+        wire.send(request_bytes("GET", "/much"))
+        half.send(b"GET /v1/books/b1 HTTP/1.1\r\n")
+        wire.head()
+        assert gateway.stop() == 0
+        assert half.is_closed()
 
 
 def test_an_answer_under_way_is_sent_whole(start, configuration, rest):

@@ -79,18 +79,13 @@ def test_both_hang(started, rest, rpc):
 
 
 def test_retries_of_the_side_are_in_its_half(started, rest, rpc):
-    """A pause that would take all of the time ends with it."""
-    gateway = started(canary(timeout="3s"), {"content": {"retries": {
-        "attempts": 5, "min_per_second": 100, "backoff": {"base": "60s", "max": "60s"}}}})
-    calls = []
-
-    def script(call, context):
-        calls.append(call)
-        fails(rpc)
-        return rpc.script(call, context)
-
-    rpc.script = script
-    assert gateway.fetch("GET", "/v1/books/b1").json()["title"] == "rest"
+    """A pause that would take more than its half ends with that."""
+    gateway = started(canary("50%", timeout="3s"), {"legacy": {"retries": {
+        "attempts": 5, "min_per_second": 100, "max_retry_after": "10s"}}})
+    rest.answers(Reply(503, [("Retry-After", "2")]))
+    assert gateway.fetch("GET", "/v1/books/b1", rest_user()).json()["title"] == "rpc"
+    assert len(rest.requests) == 1
+    counted(gateway, "rest", "answered")
 
 
 # Who is not cut.

@@ -1,6 +1,7 @@
 """Metadata across the translation: leading, trailing, binary; what is reserved stays behind."""
 
 import base64
+import re
 
 import grpc
 import pytest
@@ -145,3 +146,41 @@ def test_the_gateway_does_not_name_itself(gateway_on_rest, gateway_on_rpc):
         answer = gateway.fetch("GET", "/v1/books/nothing?")
         assert not answer.all("x-powered-by")
         assert "turnout" not in (answer["server"] or "").lower()
+
+
+ECHO = "/echo.v1.Echo/Say"
+
+
+@pytest.mark.parametrize("backend", ["grpc", "grpc-web"])
+@pytest.mark.parametrize("dialect", ["connect", "web"])
+def test_binary_metadata_that_is_no_base64_is_refused_towards_grpc(echo, line, backend, dialect):
+    """A gRPC library may end the stream over it, and the caller would not know why."""
+    client = echo("connect", backend)
+
+    def ask(value):
+        fields = [("Content-Type", "application/json" if dialect == "connect" else "application/grpc-web+proto"), ("X-Word-Bin", value)]
+        return client.gateway.fetch("POST", ECHO, fields, b"{}" if dialect == "connect" else b"\0\0\0\0\0")
+
+    if backend == "grpc-web" and dialect == "web":
+        pytest.skip("passes as it came")
+    for value in ("!!!", "A", "AA E", "AAE,!"):
+        answer = ask(value)
+        if dialect == "connect":
+            assert (answer.status, answer.json()["code"]) == (400, "invalid_argument"), value
+            assert "x-word-bin" in answer.json()["message"].lower()
+        else:
+            told = answer["grpc-status"] or re.search(rb"grpc-status: ?(\d+)", answer.body)[1].decode()
+            assert told == "3", value
+    assert client.memory.calls == 0
+    for value in ("AAE", "AAE=", "-_8", "AAE,AAI", ""):
+        assert ask(value).status == 200, value
+    assert client.memory.calls == 5
+
+
+def test_names_that_are_kept_for_grpc_stay_behind(gateway_on_rpc, gateway_on_rest, rest, rpc):
+    fields = [("Content-Type", "application/json"), ("Grpc-Foo", "1"), ("Grpc-Previous-Rpc-Attempts", "1"), ("Grpc-Trace-Bin", "AAE"),
+              ("X-Grpc", "1")]
+    gateway_on_rest.fetch("POST", f"/{SERVICE}/GetBook", fields, b'{"id": "b1"}')
+    gateway_on_rpc.fetch("GET", "/v1/books/b1", fields)
+    for names in ({name.lower() for name, _ in rest.only().fields}, {name.lower() for name in rpc.only().headers}):
+        assert not {name for name in names if name.startswith("grpc-")} - {"grpc-trace-bin"} and {"x-grpc", "grpc-trace-bin"} <= names

@@ -2,10 +2,11 @@
 
 import shutil
 import subprocess
+import time
 
 import pytest
 
-from support.gateway import wait_until
+from support.gateway import run, wait_until
 from support.schema import SERVICE
 
 JSON = [("Content-Type", "application/json")]
@@ -105,3 +106,13 @@ def test_reported_unknown_fields(start, configuration, rest, client_of, pb):
     rest.answers(Reply.json({**book("b1"), "novelty": [1, {"a": None}]}))
     assert client_of(gateway).get_book(pb.GetBookRequest(id="b1")).id == "b1"
     assert gateway.metric("turnout_unknown_fields_total", method="GetBook", path="novelty") == 1
+
+
+def test_what_is_told_of_every_process(gateway):
+    samples = gateway.metrics()
+    assert abs(samples["process_open_fds", ()] - gateway.descriptors()) <= 3
+    assert 0.5 < samples["process_resident_memory_bytes", ()] / gateway.resident_bytes() < 2
+    assert samples["process_max_fds", ()] >= samples["process_open_fds", ()]
+    assert 0 <= time.time() - samples["process_start_time_seconds", ()] < 600
+    version = run("--version").stdout.split()[1]
+    assert samples["turnout_build_info", (("version", version),)] == 1

@@ -67,3 +67,36 @@ def test_a_name_that_is_a_secret_is_not_told_when_it_is_not_found(start, instanc
     seen = gateway.access_log()[0] + gateway.log() + gateway.admin("GET", "/upstreams").body.decode()
     assert "fleet" in seen and "hidden-place" not in seen
     speaking.close()
+
+
+def test_a_name_without_addresses_is_told_of_once_and_when_it_has_some(start, instance):
+    """In the log, and for operators as long as it lasts: there is no endpoint that could show it."""
+    speaking = NameServer()
+    gateway = start(proxy(
+        [f"http://shop.test:{instance.port}"], top={
+            "name_servers": [speaking.address], "interceptors": [{"access_log": {"format": "json"}}]}))
+
+    def seen():
+        (upstream,) = gateway.admin("GET", "/upstreams").json()["upstreams"]
+        return upstream["last_error"]
+
+    assert seen() is None
+    for _ in range(3):
+        assert gateway.fetch("GET", "/").status == 503
+    assert seen().startswith("shop.test")
+    wait_until(lambda: "does not resolve" in gateway.log(), what="the word")
+    said = [line for line in gateway.log().splitlines() if "shop.test" in line]
+    assert len(said) == 1 and " warning: " in said[0] and "requests to it fail" in said[0], said
+    speaking.names["shop.test"] = (1, ["127.0.0.1"])
+    wait_until(lambda: gateway.fetch("GET", "/").status == 200, what="the address")
+    assert seen() is None
+    wait_until(lambda: "has addresses again" in gateway.log(), what="the word that it is over")
+    # Gone again while its address is in use: that serves, and people can see why it may be an old one.
+    del speaking.names["shop.test"]
+
+    def gone():
+        assert gateway.fetch("GET", "/").status == 200
+        return seen()
+
+    assert wait_until(gone, what="the error").startswith("shop.test")
+    speaking.close()

@@ -259,3 +259,25 @@ def test_the_page_about_old_habits_says_what_is():
                   "this route reads", "a timestamp such as", "a field of the message expected; this name is unknown"):
         assert any(words in quote for quote in said), words
         assert words in sources, words
+
+
+@pytest.mark.parametrize("type, body", [
+    ("text/plain", b"OK"), (None, b"OK"), ("application/json", b'"OK"'), ("application/json", b"true"),
+    ("text/html; charset=utf-8", b"<p>deleted</p>"), ("application/json", b"null"), ("application/json", b" OK")])
+def test_a_text_where_nothing_is_to_be_said(start, configuration, client_of, rest, pb, type, body):
+    """google.protobuf.Empty: what the old service says is dropped, and counted."""
+    rest.answers(Reply(200, [("Content-Type", type)] if type else [], body))
+    gateway = start(configuration(stage="rest"))
+    client_of(gateway).delete_book(pb.DeleteBookRequest(id="b1"))
+    assert gateway.metric("turnout_unknown_fields_total", method="DeleteBook", path="$") == 1
+    # REST callers get it as it comes.
+    assert gateway.fetch("DELETE", "/v1/books/b1").body == body
+
+
+@pytest.mark.parametrize("method, body", [("GetBook", b"OK"), ("DeleteBook", b'{"id":"b1"}'), ("DeleteBook", b"{")])
+def test_a_text_in_place_of_a_message_is_none(start, configuration, rest, method, body):
+    """A message that could have said something, members that the schema lacks, half an object."""
+    rest.answers(Reply(200, [("Content-Type", "application/json")], body))
+    gateway = start(configuration(stage="rest"))
+    answer = gateway.fetch("POST", f"/{SERVICE}/{method}", JSON, b'{"id":"b1"}')
+    assert (answer.status, answer.json()["code"]) == (500, "internal")

@@ -3,6 +3,8 @@
 import pytest
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
+from google.rpc.error_details_pb2 import ErrorInfo
+from protobuf.wkt import Any
 
 from support.gateway import wait_until
 from support.http2 import HTTP2Client
@@ -134,3 +136,98 @@ def test_a_comparison_sees_the_error(start, configuration, rest, rpc):
     wait_until(lambda: gateway.metric("turnout_shadow_total", outcome="mismatch") == 1, what="the comparison")
     sample = gateway.admin("GET", f"/routes/{SERVICE}/GetBook/samples").json()["samples"][0]
     assert sample["status"] == {"rest": "failed_precondition", "rpc": "ok"}
+
+
+@pytest.mark.parametrize("rule, member", [
+    (FALSE, {"success": True}), ({"member": "error"}, {"error": None}), ({"member": "result", "not": [0]}, {"result": 0}),
+    (FALSE, {"success": "true"}), (FALSE, {"success": {"a": [1, "}"]}})])
+@pytest.mark.parametrize("place", ["first", "last", "alone"])
+def test_the_member_of_a_success_counts_as_known(own, rest, client_of, pb, rule, member, place):
+    """A strict route: the schema does not have it, and it is no unknown member all the same."""
+    body = {"first": {**member, **book("b1")}, "last": {**book("b1"), **member}, "alone": member}[place]
+    rest.answers(Reply.json(body))
+    gateway = own("rest", in_success=rule)
+    assert client_of(gateway).get_book(pb.GetBookRequest(id="b1")).id == ("" if place == "alone" else "b1")
+    assert gateway.metric("turnout_unknown_fields_total") == 0
+    # A REST caller gets it as it comes.
+    assert gateway.fetch("GET", "/v1/books/b1").json() == body
+
+
+def test_a_member_that_the_schema_has_stays(own, rest, client_of, pb):
+    rest.answers(Reply.json({**book("b1"), "title": "fine"}))
+    gateway = own("rest", in_success={"member": "title", "equals": "failed"})
+    assert client_of(gateway).get_book(pb.GetBookRequest(id="b1")).title == "fine"
+
+
+@pytest.mark.parametrize("body, path", [
+    (b'{"success":true,"id":"b1","isbn":"1"}', "isbn"), (b'{"success":true,"success":true,"id":"b1"}', "success"),
+    (b'{"id":"b1","labels":{},"shelf":{"success":true}}', "shelf")])
+def test_no_other_member_counts_as_known(own, rest, body, path):
+    rest.answers(Reply(200, [("Content-Type", "application/json")], body))
+    gateway = own("rest", in_success=FALSE)
+    answer = gateway.fetch("POST", f"/{SERVICE}/GetBook", JSON, b'{"id":"b1"}')
+    assert (answer.status, answer.json()["code"]) == (500, "internal")
+    assert path in gateway.access_log()[-1]
+
+
+OLD_SHAPE = {"error": {"code": "{reason}", "text": "{message}", "more": ["{number}", {"info": "{details}"}]}}
+
+
+def reason_of(error):
+    assert [detail.type_name for detail in error.details] == ["google.rpc.ErrorInfo"]
+    return ErrorInfo.FromString(error.details[0].message_bytes).reason
+
+
+def test_errors_of_the_old_side_are_read_by_their_shape(own, rest, client_of, pb):
+    rest.answers(Reply.json({"error": {"code": "ITEM_NOT_FOUND", "text": "no such item"}}, 404))
+    gateway = own("rest", body=OLD_SHAPE)
+    with pytest.raises(ConnectError) as error:
+        client_of(gateway).get_book(pb.GetBookRequest(id="b1"))
+    assert (error.value.code, error.value.message) == (Code.NOT_FOUND, "no such item")
+    assert reason_of(error.value) == "ITEM_NOT_FOUND"
+    # What the new side would say so is the same to an old app.
+    answer = gateway.fetch("GET", "/v1/books/b1")
+    assert answer.json() == {"error": {"code": "ITEM_NOT_FOUND", "text": "no such item"}}
+
+
+def test_an_old_code_survives_the_move(own, rpc):
+    info = ErrorInfo(reason="ITEM_NOT_FOUND", domain="shop")
+    detail = Any(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=info.SerializeToString())
+
+    def script(call, context):
+        raise ConnectError(Code.NOT_FOUND, "no such item", details=[detail])
+
+    rpc.script = script
+    gateway = own(body={"error": {"code": "{reason}", "text": "{message}"}})
+    answer = gateway.fetch("GET", "/v1/books/b1")
+    assert (answer.status, answer.json()) == (404, {"error": {"code": "ITEM_NOT_FOUND", "text": "no such item"}})
+    # One without a reason has the code's name.
+    answer = gateway.fetch("GET", "/v1/books/b1?colour=red")
+    assert answer.json()["error"]["code"] == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize("shape, body, status, code, message", [
+    ({"code": "{CODE}", "msg": "Sorry: {message}"}, {"code": "NOT_FOUND", "msg": "Sorry: gone"}, 400, Code.NOT_FOUND, "gone"),
+    ({"code": "{CODE}", "msg": "Sorry: {message}"}, {"code": "E1", "msg": "Gone."}, 404, Code.NOT_FOUND, "Gone."),
+    ({"errors": [{"n": "{number}", "msg": "{message}"}]}, {"errors": [{"n": 6, "msg": "twice"}, {"msg": "b"}]}, 400,
+     Code.ALREADY_EXISTS, "twice"),
+    ({"s": "{status}", "msg": "{message} ({code})"}, {"s": "403", "msg": "no (x)"}, 400, Code.PERMISSION_DENIED, "no (x)"),
+    # Not of that shape: as ever.
+    ({"error": {"text": "{message}"}}, {"message": "plain"}, 404, Code.NOT_FOUND, "plain"),
+    ({"error": {"text": "{message}"}}, {"error": "plain"}, 404, Code.NOT_FOUND, "plain"),
+    ({"error": {"text": "{message}"}}, {"error": {"text": None, "message": "inner"}}, 404, Code.NOT_FOUND, "inner")])
+def test_places_of_a_shape(own, rest, client_of, pb, shape, body, status, code, message):
+    rest.answers(Reply.json(body, status))
+    gateway = own("rest", body=shape)
+    with pytest.raises(ConnectError) as error:
+        client_of(gateway).get_book(pb.GetBookRequest(id="b1"))
+    assert (error.value.code, error.value.message) == (code, message)
+
+
+def test_an_error_with_status_200_is_read_by_it_too(own, rest, client_of, pb):
+    rest.answers(Reply.json({"success": False, "fault": {"id": "SOLD_OUT", "text": "none left"}}))
+    gateway = own("rest", in_success=FALSE, body={"success": False, "fault": {"id": "{reason}", "text": "{message}"}})
+    with pytest.raises(ConnectError) as error:
+        client_of(gateway).get_book(pb.GetBookRequest(id="b1"))
+    assert (error.value.code, error.value.message) == (Code.FAILED_PRECONDITION, "none left")
+    assert reason_of(error.value) == "SOLD_OUT"

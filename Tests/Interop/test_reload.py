@@ -36,6 +36,7 @@ def test_a_bad_file_leaves_the_old_one_serving(start, configuration, rest, text)
         assert wire.request("GET", "/v1/books/b1").json() == book("b1")
         gateway.write(text)
         wait_until(lambda: reloads(gateway, "failed") >= 1, what="a failed reload")
+        assert gateway.metric("turnout_config_last_reload_successful") == 0
         answer = gateway.admin("POST", "/reload")
         assert (answer.status, answer.json()["outcome"]) == (422, "failed")
         for error in answer.json()["errors"]:
@@ -46,6 +47,7 @@ def test_a_bad_file_leaves_the_old_one_serving(start, configuration, rest, text)
         assert check.returncode == 1
         gateway.write(configuration(stage="rpc"))
         wait_until(lambda: reloads(gateway, "ok") >= 1, what="a good reload")
+        assert gateway.metric("turnout_config_last_reload_successful") == 1
         assert wire.request("GET", "/v1/books/b3").json() == book("b3")
     assert len(rest.requests) == 2
 

@@ -2,12 +2,14 @@
 error in the caller's form. Nothing that went wrong looks like a stream that is whole."""
 
 import gzip
+import signal
 import struct
 
 import pytest
 
 from support.echo import SERVICE
 from support.http2 import HTTP2Client, HTTP2Upstream
+from support.wire import request_bytes
 from test_rest_streams import TYPES, messages
 
 GRPC = [("content-type", "application/grpc+proto")]
@@ -71,7 +73,7 @@ FAULTS = {
 def before(start, echo_gateways):
     made = []
 
-    def make(protocol, *answer):
+    def make(protocol, *answer, **top):
         def whole(exchange):
             if callable(answer[0]):
                 answer[0](exchange)
@@ -79,7 +81,7 @@ def before(start, echo_gateways):
                 exchange.answer(*answer)
 
         made.append(HTTP2Upstream(whole))
-        setup = echo_gateways.configuration("grpc", limits={"message": "1KiB"})
+        setup = echo_gateways.configuration("grpc", limits={"message": "1KiB"}, **top)
         setup["upstreams"]["echo"] = {"protocol": protocol, "http": "2", "endpoints": [made[-1].url]}
         setup["services"][SERVICE]["methods"] = {"Hear": {"http": {"get": "/v1/hear/{text}"}}}
         return start(setup)
@@ -87,6 +89,22 @@ def before(start, echo_gateways):
     yield make
     for one in made:
         one.close()
+
+
+@pytest.mark.parametrize("form", TYPES)
+def test_the_end_of_a_drain(before, form):
+    def begins(exchange):
+        exchange.head(200, GRPC)
+        exchange.data(ONE)
+
+    gateway = before("grpc", begins, drain="500ms")
+    with gateway.connect() as wire:
+        wire.send(request_bytes("GET", "/v1/hear/x", [("Accept", TYPES[form])]))
+        answer = wire.head()
+        gateway.signal(signal.SIGTERM)
+        found, error = messages(form, wire.body_of(answer).body.decode())
+    assert ([one["text"] for one in found], error["code"]) == (["hi"], 14)
+    assert gateway.process.wait(60) == 0
 
 
 @pytest.mark.parametrize("what", FAULTS)

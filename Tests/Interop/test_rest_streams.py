@@ -11,7 +11,7 @@ import pytest
 
 from support.echo import MESSAGE, SERVICE
 from support.files import PIECE, FilesUnderUvicorn
-from support.gateway import Gateway, wait_until
+from support.gateway import Gateway, run, wait_until
 from support.schema import Schema
 
 HTTP = {
@@ -342,3 +342,35 @@ def test_an_upload_that_breaks_off_ends_the_call(files):
     # The service is free for others.
     answer = ask(files, "PUT", "/v1/files/d", b"x")
     assert (answer.status, files.memory.calls > before) == (200, True)
+
+
+def test_events_have_names_and_ids_from_fields(gateways):
+    """A page that listens for events of a name, and comes back with Last-Event-ID."""
+    gateway = gateways(events={"event": "text", "id": "number"})
+    answer = ask(gateway, "GET", "/v1/hear/moin?wish.count=2", accept=TYPES["sse"], last_event_id="7")
+    lines = answer.read().decode().split("\n")
+    assert [line for line in lines if line and not line.startswith("data: ")] == [
+        "event: moin", "id: 1", "event: moin", "id: 2", "event: end"]
+    assert lines.index("id: 1") + 1 == next(at for at, line in enumerate(lines) if line.startswith("data: "))
+    # Other forms are as they were.
+    text = ask(gateway, "GET", "/v1/hear/moin?wish.count=2", accept=TYPES["ndjson"]).read().decode()
+    assert [json.loads(line)["number"] for line in text.splitlines()] == ["1", "2"]
+
+
+def test_a_value_is_no_line_of_its_own(gateways):
+    gateway = gateways(events={"event": "text"})
+    answer = ask(gateway, "GET", "/v1/hear/a%0Adata%3A%20x%0D%00b?wish.count=1", accept=TYPES["sse"])
+    lines = answer.read().decode().split("\n")
+    assert lines[0] == "event: a data: x  b" and lines[1].startswith("data: {")
+
+
+@pytest.mark.parametrize("events, words", [
+    ({"id": "nobody"}, "the messages of the stream have no field"), ({"event": "data"}, "have no field"),
+    ({"event": "seen"}, "that is one word"), ({"name": "text"}, "unknown key `name`")])
+def test_fields_that_are_none(echo_gateways, tmp_path, events, words):
+    configuration = echo_gateways.configuration("grpc")
+    configuration["services"][SERVICE] |= {"methods": HTTP, "events": events}
+    path = tmp_path / "turnout.yaml"
+    path.write_text(json.dumps(configuration))
+    result = run("check", "--config", path)
+    assert result.returncode == 1 and words in result.stderr

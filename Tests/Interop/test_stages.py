@@ -1,6 +1,7 @@
 """A route is moved by one word: the next request on the same connection follows, nothing in flight is dropped."""
 
 import os
+import re
 import signal
 import threading
 
@@ -234,3 +235,55 @@ def test_a_side_without_an_upstream_cannot_be_chosen(start, configuration):
     gateway = start(setup)
     answer = gateway.admin("PUT", f"/routes/{PROCEDURE}/stage", {"stage": "rpc"})
     assert answer.status == 400 and "error" in answer.json()
+
+
+def stage_of(gateway, method):
+    return gateway.admin("GET", f"/routes/{SERVICE}/{method}").json()["stage"]
+
+
+def test_all_routes_of_a_service_at_once(start, configuration, rest, rpc):
+    """What somebody wants at three in the morning."""
+    gateway = start(configuration(stage="rpc", methods={"GetFile": {"stage": "rest"}, "ListBooks": {"stage": "shadow"}}))
+    back = ("stage", f"{SERVICE}/*", "rest", "--admin", gateway.admin_url, "--reason", "errors")
+    result = run(*back)
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    count = len(gateway.admin("GET", "/routes").json()["routes"])
+    assert lines[0] == f"{count} routes of {SERVICE}, {count - 1} to change"
+    assert "  GetBook: rpc -> rest" in lines and "  ListBooks: shadow -> rest" in lines
+    assert "  GetFile: rest already" in lines and f"{SERVICE}/GetBook: rest" in lines
+    assert {route["stage"] for route in gateway.admin("GET", "/routes").json()["routes"]} == {"rest"}
+    history = gateway.admin("GET", f"/routes/{PROCEDURE}").json()["history"]
+    assert history[0]["reason"] == "errors"
+    # What is done already is not done again.
+    assert run(*back).stdout.splitlines()[0] == f"{count} routes of {SERVICE}, 0 to change"
+    cleared = run("stage", f"{SERVICE}/*", "--clear", "--admin", gateway.admin_url)
+    assert cleared.returncode == 0 and "  GetFile: rest already" in cleared.stdout
+    assert [stage_of(gateway, method) for method in ("GetBook", "ListBooks", "GetFile")] == ["rpc", "shadow", "rest"]
+
+
+def test_a_route_that_cannot_does_not_keep_the_others(start, configuration, rest, rpc):
+    """Nothing is bound to REST of one method: it cannot be in a stage in which the old side answers."""
+    setup = configuration(stage="rpc", methods={"GetFile": {"rest": None}})
+    setup["services"][SERVICE]["methods"]["GetBook"] = {"rest": "legacy"}
+    del setup["services"][SERVICE]["rest"], setup["services"][SERVICE]["methods"]["GetFile"]
+    gateway = start(setup)
+    result = run("stage", f"{SERVICE}/*", "rest", "--admin", gateway.admin_url)
+    assert result.returncode == 1 and f"{SERVICE}/GetBook: rest\n" in result.stdout
+    assert stage_of(gateway, "GetBook") == "rest" and stage_of(gateway, "GetFile") == "rpc"
+    assert re.search(r"turnout: \d+ of \d+ routes failed: .*GetFile", result.stderr)
+
+
+def test_a_service_that_is_not_there(start, configuration, rest, rpc):
+    gateway = start(configuration())
+    result = run("stage", "library.v1.Libary/*", "rest", "--admin", gateway.admin_url)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"turnout: there is no route of library.v1.Libary; did you mean {SERVICE}/*?\n"
+
+
+def test_a_route_without_a_ramp_is_not_held(start, configuration, rest, rpc):
+    gateway = start(configuration())
+    for more in ((), ("--off",)):
+        result = run("hold", PROCEDURE, *more, "--admin", gateway.admin_url)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert result.stderr == f"turnout: {PROCEDURE} has no ramp: there is nothing to hold\n"

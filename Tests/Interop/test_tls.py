@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 
 import pyqwest
 import pytest
@@ -334,3 +335,16 @@ def _speaks_tls(gateway, authority):
         return all(serial(gateway, authority) for _ in range(8))
     except (ssl.SSLError, OSError):
         return False
+
+
+def test_metrics_tell_when_certificates_end(start, configuration, authority):
+    """By their files; of a file that is used no more the figure is 0, which no alert takes for an end."""
+    tls = authority.issue("server", "DNS:localhost")
+    gateway = start(configuration(listeners=[{"address": "127.0.0.1:0"}, {"address": "127.0.0.1:0", "tls": tls}]))
+    file = tls["certificate"]
+    left = gateway.metric("turnout_certificate_not_after_seconds", file=file) - time.time()
+    assert 86_400 < left <= 2 * 86_400
+    assert "renew it" not in gateway.log()
+    gateway.write(configuration())
+    assert gateway.admin("POST", "/reload").status == 200
+    assert gateway.metric("turnout_certificate_not_after_seconds", file=file) == 0

@@ -36,7 +36,7 @@ import TransportSecurityTestSupport
     let cases: [(String, String, String, String)] = [
       (missing, files.key, missing, "it cannot be read: no such file or directory"),
       (files.certificate, missing, missing, "it cannot be read: no such file or directory"),
-      (authority.folder, files.key, authority.folder, "it is not a file"),
+      (authority.folder, files.key, authority.folder, "it is not a file (a folder, a pipe or a device)"),
       (empty, files.key, empty, "it is empty"),
       (junk, files.key, junk, "it holds no PEM certificate"),
       (der, files.key, der, "it holds no PEM certificate"),
@@ -74,6 +74,9 @@ import TransportSecurityTestSupport
     let identity = try Identity.load(certificate: files.certificate, key: files.key)
     let middle = (identity.certificate.validFrom + identity.certificate.validUntil) / 2
     #expect(identity.warnings(at: middle) == [])
+    let life = identity.certificate.validUntil - identity.certificate.validFrom
+    let late = identity.warnings(at: identity.certificate.validUntil - min(14 * 86_400, life / 3) + 1)
+    #expect(late.count == 1 && late[0].contains("ends on \(Certificate.day(identity.certificate.validUntil))"))
     let after = identity.warnings(at: identity.certificate.validUntil + 1)
     #expect(after.count == 1 && after[0].contains("expired on \(Certificate.day(identity.certificate.validUntil))"))
     let before = identity.warnings(at: identity.certificate.validFrom - 1)

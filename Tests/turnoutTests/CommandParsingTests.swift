@@ -58,6 +58,13 @@ import Testing
         == .stage(StageArguments(procedure: "a.b.Service/Method", change: StageChange(stage: "rpc"))))
   }
 
+  @Test func readsAllMethodsOfAService() throws {
+    #expect(
+      try parse("stage /a.B/* rest")
+        == .stage(StageArguments(procedure: "a.B/*", change: StageChange(stage: "rest"))))
+    #expect(try parse("stage a.B/* --clear") == .clearStage(ClearArguments(procedure: "a.B/*")))
+  }
+
   @Test(arguments: [("5", 5.0), ("2.5%", 2.5), ("0", 0), ("100%", 100), ("0.05", 0.05)])
   func readsPercent(text: String, number: Double) throws {
     let command = try parse("stage S/M canary --percent \(text) --reason slow --admin http://[::1]:99/")
@@ -82,6 +89,9 @@ import Testing
     ("stage", "PROCEDURE is missing"), ("stage S/M", "STAGE is missing"), ("stage S/M rcp", "did you mean rpc?"),
     ("stage S/M shadwo", "did you mean shadow?"), ("stage S/M elsewhere", "rest, shadow, canary or rpc"),
     ("stage SM rpc", "not a procedure"), ("stage //S/M rpc", "not a procedure"), ("stage S/M/ rpc", "not a procedure"),
+    ("stage S/M* rpc", "not a procedure"), ("stage */* rpc", "not a procedure"), ("stage * rpc", "not a procedure"),
+    ("hold S/*", "not a procedure"), ("explain --config a GET /x --stage rcp", "did you mean rpc?"),
+    ("explain --config a GET /x --stage rpc --admin http://a", "do not go together"),
     ("stage S/M? rpc", "not a procedure"), ("stage S/M rpc --percent 101", "0 to 100"),
     ("stage S/M rpc --percent -1", "0 to 100"), ("stage S/M rpc --percent %", "0 to 100"),
     ("stage S/M rpc --percent 1e1", "0 to 100"), ("stage S/M rpc --percent nan", "0 to 100"),

@@ -15,7 +15,7 @@ import Testing
     func upstreams() -> [UInt8] { [] }
     func audit() -> [UInt8] { [] }
     func routes() -> [UInt8] { [] }
-    func reload(actor: AdminActor) -> ReloadOutcome { .ok(warnings: []) }
+    func reload(actor: AdminActor) -> ReloadOutcome? { .ok(warnings: []) }
     func refusedReload(actor: AdminActor, reason: String) {}
 
     func samples(_ procedure: String) -> Result<[UInt8], ControlError> { .success([]) }

@@ -22,6 +22,15 @@ int clinux_open_pipe(int ends[2], int capacity);
 /// Returns the bytes moved, 0 at the end of the source, or -1 with errno set.
 long clinux_splice(int source, int target, size_t count);
 
+/// Descriptors that the process may have open at a time; those that it could ask for when `most` is not 0.
+long clinux_descriptor_limit(int most);
+
+/// Lets the process have as many descriptors as it may ask for. Returns 0, or -1 with errno set.
+int clinux_raise_descriptor_limit(void);
+
+/// The number that the next descriptor would get, tried with a copy of this one; -1 when there is none left.
+int clinux_next_descriptor(int descriptor);
+
 /// The processors in the affinity mask of the calling thread; where that cannot be read, those of the machine.
 int clinux_available_processors(void);
 

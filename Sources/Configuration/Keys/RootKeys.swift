@@ -23,7 +23,7 @@ enum Sections {
       staticCredentials.known,
       fileCredentials.known, oauth2.known, service.known,
       method.known, json.known, query.known, errors.known, errorStatuses.known, inSuccess.known, shadow.known,
-      fallback.known, canary.known, canaryRule.known,
+      fallback.known, events.known, canary.known, canaryRule.known,
       canaryCondition.known, override.known, `guard`.known, ramp.known, rule.known, additionalRule.known,
       customRule.known, interceptor.known, accessLog.known, requestID.known, headers.known, headerChanges.known,
       apiKey.known, rateLimit.known, furtherLimit.known, concurrency.known, cors.known, jwt.known, jwtIssuer.known,

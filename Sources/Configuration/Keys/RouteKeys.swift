@@ -18,11 +18,12 @@ extension Sections {
   static let routeLimits = Section<RouteLimitsKey>("the limits of a route")
   static let shadow = Section<ShadowKey>("the shadow settings")
   static let fallback = Section<FallbackKey>("the fallback settings")
+  static let events = Section<EventKey>("the fields of events")
 }
 
 enum RouteKey: String, SectionKey {
   case rest, rpc, stage, hosts, prefix, envelope, timeout, json, query, errors, shadow, compression, interceptors
-  case etag, stream, canary, override, limits, `guard`, ramp, retries, fallback
+  case etag, stream, events, canary, override, limits, `guard`, ramp, retries, fallback
   case rateLimitCost = "rate_limit_cost"
   case isPublic = "public"
   case stripPrefix = "strip_prefix"
@@ -74,6 +75,10 @@ enum InSuccessKey: String, SectionKey {
   case member, equals, not, code
 }
 
+enum EventKey: String, SectionKey {
+  case event, id
+}
+
 enum FallbackKey: String, SectionKey {
   case unsafe
   case maxBody = "max_body"
@@ -84,7 +89,7 @@ enum ShadowKey: String, SectionKey {
   case maxBody = "max_body"
   case maxInFlight = "max_in_flight"
   case maxRate = "max_rate"
-  case timeout, unsafe, back, ignore, unordered, tolerance, unknown, samples
+  case timeout, unsafe, back, ignore, unordered, tolerance, unknown, spelling, samples
   case maxSamples = "max_samples"
   case pathMetrics = "path_metrics"
 }

@@ -102,6 +102,7 @@ extension RootReader {
     context.read(map[.bodyTypes], into: &settings.bodyTypes) { bodyTypes($0) }
     if let node = map[.errors] { apply(errors: node, to: &settings.errors) }
     context.read(map[.stream], into: &settings.stream) { context.word($0, "a form of streams") }
+    if let node = map[.events] { apply(events: node, to: &settings.events) }
     context.read(map[.rateLimitCost], into: &settings.rateLimitCost) { context.integer($0, 0...1_000_000) }
     if let node = map[.limits] { apply(limits: node, to: &settings.limits) }
     if let node = map[.shadow] { apply(shadow: node, to: &settings.shadow) }
@@ -115,6 +116,17 @@ extension RootReader {
       settings.ramp = ramp(node) ?? settings.ramp
     }
     return isReadable
+  }
+
+  /// Whether the fields are there is known only with the schema.
+  private func apply(events node: Node, to events: inout RouteSettings.Events) {
+    guard let map = MappingReader(node, Sections.events, context) else { return }
+    context.read(map[.event], into: &events.event) { fieldName($0) }
+    context.read(map[.id], into: &events.id) { fieldName($0) }
+  }
+
+  private func fieldName(_ node: Node) -> Reference? {
+    context.name(node, "a field's name").map { Reference(name: $0.value, position: $0.position, isSecret: $0.isSecret) }
   }
 
   private func bodyTypes(_ node: Node) -> [RouteSettings.BodyType]? {

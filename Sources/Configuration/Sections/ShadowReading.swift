@@ -18,6 +18,7 @@ extension RootReader {
     context.read(map[.unordered], into: &shadow.unordered) { fieldPaths($0) }
     context.read(map[.tolerance], into: &shadow.tolerance) { tolerances($0) }
     context.read(map[.unknown], into: &shadow.unknown) { context.word($0, "a treatment of unknown fields") }
+    context.read(map[.spelling], into: &shadow.spelling) { context.word($0, "a treatment of spellings") }
     context.read(map[.samples], into: &shadow.samples) { context.word($0, "a form of samples") }
     context.read(map[.maxSamples], into: &shadow.maxSamples) { context.integer($0, 0...1_000) }
     context.read(map[.pathMetrics], into: &shadow.pathMetrics) { context.boolean($0) }

@@ -38,6 +38,8 @@ package struct ErrorSettings: Sendable, Equatable {
     case message
     /// The list of details; only as a whole value.
     case details
+    /// Of the error's google.rpc.ErrorInfo; `{CODE}` where it has none.
+    case reason
   }
 
   /// The body of an error in the old API's own shape: a JSON value with placeholders.

@@ -155,6 +155,8 @@ package struct RouteSettings: Sendable {
   package var errors = ErrorSettings()
   /// (Default: ndjson).
   package var stream = StreamForm.ndjson
+  /// What server-sent events are named by.
+  package var events = Events()
   /// The status of a success to REST callers (Default: 200).
   package var successStatus = 200
   /// `etag:`, whether translated answers to a GET have a tag, and are left out for a caller who has them.

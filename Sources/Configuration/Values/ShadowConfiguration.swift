@@ -11,6 +11,16 @@ extension RouteSettings {
       case mismatch
     }
 
+    /// What becomes of names and values that a REST caller would find written otherwise.
+    package enum Spelling: String, Sendable, CaseIterable {
+      /// They make the answers different.
+      case mismatch
+      /// They are counted and listed.
+      case report
+      /// They are not looked for.
+      case ignore
+    }
+
     /// What samples keep of texts and bytes.
     package enum Samples: String, Sendable, CaseIterable {
       /// Their length, and a hash whose key the process made up.
@@ -41,6 +51,7 @@ extension RouteSettings {
     package var unordered: [Reference] = []
     package var tolerance: [FieldTolerance] = []
     package var unknown = Unknown.report
+    package var spelling = Spelling.mismatch
     package var samples = Samples.hashes
     /// Differing calls of the route that are kept to be looked at; 0: none (Default: 20).
     package var maxSamples = 20

@@ -14,9 +14,16 @@ public final class LogSink: Sendable {
     case file(path: String)
   }
 
+  /// What has changed about the target.
+  public enum Notice: Sendable, Equatable {
+    /// It takes nothing: lines are lost from here on.
+    case fails(SystemError)
+    /// It takes lines again, after so many were lost.
+    case works(lost: UInt64)
+  }
+
   private struct Pending: ~Copyable {
     var bytes = ByteBuffer()
-    var lines: UInt64 = 0
     var isWriteScheduled = false
     var dropped: UInt64 = 0
   }
@@ -24,6 +31,12 @@ public final class LogSink: Sendable {
   /// The place written to. Its lock is held while writing, so that batches keep their order; those who log never take it.
   private struct Output: ~Copyable {
     var descriptor: CInt
+    /// Whether the last thing written is a part of a line.
+    var isInsideLine = false
+    var isFailing = false
+    var failedAt = Instant(nanoseconds: 0)
+    /// Since it began to fail.
+    var lost: UInt64 = 0
   }
 
   private let target: Target
@@ -32,13 +45,21 @@ public final class LogSink: Sendable {
   private let queue: DispatchQueue
   private let pending = Mutex(Pending())
   private let output: Mutex<Output>
+  private let calm: Duration
+  private let noticed: @Sendable (Notice) -> Void
 
   /// - Parameters:
   ///   - limit: bytes that may wait.
   ///   - delay: how long a first line waits for others to be written with it.
+  ///   - calm: a target that fails now and then, as a disk does that is all but full, works again when it has not failed
+  ///     for so long.
+  ///   - noticed: told once when the target begins to fail, and once when it works again; on the thread that writes.
   public init(
-    _ target: Target, limit: Int = 4 * 1_024 * 1_024, delay: Duration = .milliseconds(20)
+    _ target: Target, limit: Int = 4 * 1_024 * 1_024, delay: Duration = .milliseconds(20),
+    calm: Duration = .seconds(5), noticed: @escaping @Sendable (Notice) -> Void = { _ in }
   ) throws(SystemError) {
+    self.calm = calm
+    self.noticed = noticed
     self.target = target
     self.limit = limit
     self.delay = .nanoseconds(Int(clamping: delay.wholeNanoseconds))
@@ -66,7 +87,6 @@ public final class LogSink: Sendable {
       // One allocation for most batches, instead of one for each doubling.
       if pending.bytes.isEmpty { pending.bytes.reserve(16_384) }
       pending.bytes.append(line)
-      pending.lines &+= UInt64(clamping: lines)
       if pending.isWriteScheduled { return false }
       pending.isWriteScheduled = true
       return true
@@ -99,21 +119,46 @@ public final class LogSink: Sendable {
       writePending(to: &output)
       Self.close(output.descriptor, target)
       output.descriptor = fresh
+      output.isInsideLine = false
     }
   }
 
   private func writePending(to output: inout Output) {
-    var lines: UInt64 = 0
     var bytes = pending.withLock { pending in
       var taken = ByteBuffer()
       swap(&taken, &pending.bytes)
-      lines = pending.lines
-      pending.lines = 0
       pending.isWriteScheduled = false
       return taken
     }
-    if !Self.write(&bytes, to: output.descriptor) {
-      pending.withLock { $0.dropped &+= lines }
+    if bytes.isEmpty { return }
+    if output.isInsideLine, !Self.isEmptied(output.descriptor) {
+      // What was torn off stays by itself, so that whoever reads the lines loses that one only.
+      var end = ByteBuffer()
+      end.append(UInt8(ascii: "\n"))
+      if let error = Self.write(&end, to: output.descriptor, isInsideLine: &output.isInsideLine) {
+        return failed(error, bytes, &output)
+      }
+    }
+    if let error = Self.write(&bytes, to: output.descriptor, isInsideLine: &output.isInsideLine) {
+      return failed(error, bytes, &output)
+    }
+    guard output.isFailing, Instant.now() - output.failedAt >= calm else { return }
+    output.isFailing = false
+    noticed(.works(lost: output.lost))
+    output.lost = 0
+  }
+
+  private func failed(_ error: SystemError, _ rest: borrowing ByteBuffer, _ output: inout Output) {
+    var lines: UInt64 = 0
+    rest.withSpan { span in
+      for place in span.indices where span[place] == UInt8(ascii: "\n") { lines += 1 }
+    }
+    pending.withLock { $0.dropped &+= lines }
+    output.lost &+= lines
+    output.failedAt = Instant.now()
+    if !output.isFailing {
+      output.isFailing = true
+      noticed(.fails(error))
     }
   }
 }

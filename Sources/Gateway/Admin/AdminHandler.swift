@@ -43,10 +43,16 @@ package struct AdminHandler: Sendable {
 
   private let role: Role
   private let control: any ControlPlane
+  private let refused: @Sendable (LocalRequest, LocalResponse) -> Void
 
-  package init(role: Role, control: any ControlPlane) {
+  /// - Parameter refused: told of each request that ``AdminGuard`` has refused, with the answer; on the server's thread.
+  package init(
+    role: Role, control: any ControlPlane,
+    refused: @escaping @Sendable (LocalRequest, LocalResponse) -> Void = { _, _ in }
+  ) {
     self.role = role
     self.control = control
+    self.refused = refused
   }
 
   /// The answer to one request. Called on the server's own thread.
@@ -76,6 +82,7 @@ package struct AdminHandler: Sendable {
       if case .reload = resource {
         control.refusedReload(actor: actor(of: request, showedToken: false), reason: Self.reason(refusal))
       }
+      refused(request, refusal)
       return refusal
     }
     return answer(resource, request)
@@ -206,13 +213,20 @@ package struct AdminHandler: Sendable {
       return .failure(400, "the body of a reload is empty or {}")
     }
     switch control.reload(actor: actor(of: request)) {
-    case .ok(let warnings):
-      var members = [JSONValue.Member("outcome", "ok")]
-      if !warnings.isEmpty { members.append(JSONValue.Member("warnings", .array(warnings.map(Self.json)))) }
-      return .json(.object(members))
+    case .ok(let warnings): return .json(.object([JSONValue.Member("outcome", "ok")] + Self.members(of: warnings)))
     case .failed(let faults):
-      return .json(["outcome": "failed", "errors": .array(faults.map(Self.json))], status: 422)
+      let errors = faults.filter { $0.severity == .error }.map(Self.json)
+      let members: [JSONValue.Member] = [
+        JSONValue.Member("outcome", "failed"), JSONValue.Member("errors", .array(errors)),
+      ]
+      return .json(.object(members + Self.members(of: faults.filter { $0.severity != .error })), status: 422)
+    case nil:
+      return .failure(503, "the reload has not ended yet; it goes on, and the log tells what comes of it")
     }
+  }
+
+  private static func members(of warnings: [Diagnostic]) -> [JSONValue.Member] {
+    warnings.isEmpty ? [] : [JSONValue.Member("warnings", .array(warnings.map(json)))]
   }
 
   private static func json(_ diagnostic: Diagnostic) -> JSONValue {

@@ -28,7 +28,9 @@ package protocol ControlPlane: AnyObject, Sendable {
   /// Stops a route's ramp or lets it go on.
   func hold(_ procedure: String, _ change: HoldChange, actor: AdminActor) -> Result<[UInt8], ControlError>
   /// Reads the configuration anew and publishes it; a faulty one leaves the old one serving.
-  func reload(actor: AdminActor) -> ReloadOutcome
+  ///
+  /// - Returns: nil when it takes too long to wait for: it goes on.
+  func reload(actor: AdminActor) -> ReloadOutcome?
   /// Somebody asked for a reload who may not: for the audit.
   ///
   /// - Parameter reason: what was said to that.
@@ -46,5 +48,6 @@ package enum ControlError: Error, Sendable, Equatable {
 /// What came of a reload.
 package enum ReloadOutcome: Sendable, Equatable {
   case ok(warnings: [Diagnostic])
+  /// With the warnings that the configuration gave besides.
   case failed([Diagnostic])
 }

@@ -22,17 +22,20 @@ enum UpstreamReport {
     for state in EndpointHealth.State.allCases { metrics.upstreamEndpoints.child([name, state.rawValue]).set(0) }
   }
 
-  /// `GET /upstreams`: those of the configuration, in its order.
+  /// `GET /upstreams`: those of the configuration, in its order. The error of an upstream is that of names which give no
+  /// addresses, for they have no endpoint that could show it.
   static func json(_ upstreams: [UpstreamConfiguration], _ registry: UpstreamRegistry) -> JSONValue {
     let now = Instant.now().nanoseconds
     return [
       "upstreams": .array(
         upstreams.filter { !$0.isGateway }.map { upstream -> JSONValue in
           let state = registry.state(upstream.name)
+          let trouble = state.names.text
           return [
             "name": .string(upstream.name), "protocol": .string(upstream.protocol.rawValue),
             "connections": .integer(UInt64(clamping: state.connections.count)),
             "pending": .integer(UInt64(clamping: state.pending.count)),
+            "last_error": trouble.isEmpty ? .null : .string(trouble),
             "endpoints": .array(state.endpoints.all.map { json($0, now) }),
           ]
         })

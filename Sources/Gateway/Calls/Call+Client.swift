@@ -1,4 +1,5 @@
 import EventLoops
+import HTTPModel
 
 /// Who calls.
 extension Call {
@@ -8,7 +9,10 @@ extension Call {
 
   /// Reads what proxies tell of the client, and writes what upstreams are told.
   func readForwarded() {
-    guard let origin = client?.caller else { return }
+    guard let origin = client?.caller else {
+      plans.snapshot.guardedNames.clean(head.fields, forwarded: false, isTrusted: false)
+      return
+    }
     forwardedAddress = ForwardedFields.rewrite(head, from: origin, worker)
   }
 }

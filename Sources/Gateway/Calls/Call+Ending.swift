@@ -101,8 +101,9 @@ extension Call {
       return state == .gathering ? "the request had not come whole" : ""
     }
     let place = attempt.endpoint?.name ?? upstreamName
-    if attempt.head != nil { return "\(place): its answer had begun" }
-    return "\(place): \(attempt.connection == nil ? "there was no connection yet" : "it had not answered")"
+    if attempt.hasBegunToAnswer { return "\(place): its answer had begun" }
+    if attempt.connection?.isWriting == true { return "\(place): it had not answered" }
+    return "\(place): \(attempt.failedEndpoint == nil ? "there was no connection yet" : "it was to be asked again")"
   }
 
   func stalled() { fail(RPCError(.deadlineExceeded, "nothing moved for longer than timeouts.stream_idle")) }

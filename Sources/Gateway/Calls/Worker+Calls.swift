@@ -26,6 +26,11 @@ extension Worker {
     case .rest(let index, let binding):
       route = plans.routes[index]
       face = RESTFace(binding: binding)
+    case .ambiguous(let index, let binding):
+      route = plans.routes[index]
+      face = RESTFace(binding: binding)
+      // Stands if the interceptors should let it through.
+      refusal = refusal ?? PathSpelling.refusal
     case .fallback(let upstream):
       fallback = upstream
       if let spoken = RPCFaces.face(spokenBy: head) { face = spoken }

@@ -155,9 +155,12 @@ extension ClientConnection: ClientStream {
   }
 
   private func writeOutput() throws(TransportError) {
-    switch output.write(givingTo: worker.loop.buffers, { transport?.write(from: &$0) ?? .closed }) {
-    case .transferred: lastProgress = worker.loop.now
-    case .wouldBlock: break
+    let waiting = output.count
+    let outcome = output.write(givingTo: worker.loop.buffers) { transport?.write(from: &$0) ?? .closed }
+    // Of several buffers the first may have left where the last could not.
+    if output.count < waiting { lastProgress = worker.loop.now }
+    switch outcome {
+    case .transferred, .wouldBlock: break
     case .closed: throw TransportError.system(SystemError(call: "send", code: 0))
     case .failed(let error): throw error
     }

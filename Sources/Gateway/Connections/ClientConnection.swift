@@ -4,6 +4,7 @@ import EventLoops
 import HTTP1
 import HTTPModel
 import Metrics
+import RPC
 import TransportSecurity
 
 /// One HTTP/1.x connection of a client: reads requests one after the other and carries one call at a time.
@@ -134,6 +135,12 @@ final class ClientConnection: ReadinessHandler, TickFlushing, OpenConnection {
     self.call = nil
     close()
     call?.clientLeft()
+  }
+
+  func endCalls(with error: RPCError) {
+    call?.fail(error)
+    // An answer that was on its way already goes on; half a request gets none.
+    if phase != .closed, output.isEmpty, pipe == nil { close() }
   }
 
   func cut() { clientLeft() }

@@ -3,6 +3,7 @@ import Configuration
 import EventLoops
 import HTTP2
 import Metrics
+import RPC
 import TransportSecurity
 
 /// A connection of a client until it is known what is spoken on it: over TLS the handshake has agreed on it (ALPN), else
@@ -104,6 +105,8 @@ final class ConnectionStart: ReadinessHandler, OpenConnection {
     worker.discard(&input)
     worker.closed(self)
   }
+
+  func endCalls(with error: RPCError) { close() }
 
   func cut() { close() }
 

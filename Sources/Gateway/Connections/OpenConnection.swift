@@ -1,5 +1,6 @@
 import EventLoops
 import Metrics
+import RPC
 
 /// A client's connection as its worker sees it, whatever is spoken on it.
 protocol OpenConnection: AnyObject {
@@ -15,6 +16,9 @@ protocol OpenConnection: AnyObject {
 
   /// The process is to end: no more requests; those that run are answered.
   func drain()
+  /// The time of the drain is over: what runs is answered with the error in its own protocol, and the connection ends
+  /// when that is written. One on which there is nothing to write ends at once.
+  func endCalls(with error: RPCError)
   /// Ends it now, with what runs on it.
   func cut()
 }

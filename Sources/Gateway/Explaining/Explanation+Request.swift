@@ -1,6 +1,7 @@
 import Bytes
 import Configuration
 import EventLoops
+import HTTP1
 import HTTPModel
 import RPC
 
@@ -17,17 +18,31 @@ extension Explanation {
     return request
   }
 
-  static func write(_ request: ExplainedRequest, into input: inout ByteBuffer) {
+  /// Reads the head as a connection would; nil when it does not end.
+  static func read(
+    _ request: ExplainedRequest, framedAsGiven: Bool, into head: RequestHead, _ worker: Worker
+  ) throws(HTTP1Error) -> BodyFraming? {
+    var input = ByteBuffer()
+    write(request, framedAsGiven: framedAsGiven, into: &input)
+    var parser = RequestHeadParser(limits: worker.headLimits)
+    guard try parser.parse(&input, into: head) else { return nil }
+    return try MessageFraming.ofRequest(head)
+  }
+
+  /// - Parameter framedAsGiven: whether a Content-Length among the fields stands; a body has its own else.
+  private static func write(_ request: ExplainedRequest, framedAsGiven: Bool, into input: inout ByteBuffer) {
     input.append(text: "\(request.method) \(request.target) HTTP/1.1\r\n")
     if !request.fields.contains(where: { $0.name.lowercased() == "host" }) { input.append("Host: localhost\r\n") }
-    for field in request.fields where field.name.lowercased() != "content-length" {
+    let names = request.fields.map { $0.name.lowercased() }
+    for (field, name) in zip(request.fields, names) where framedAsGiven || name != "content-length" {
       input.append(text: "\(field.name): \(field.value)\r\n")
     }
     if let body = request.body {
       if !request.fields.contains(where: { $0.name.lowercased() == "content-type" }) {
         input.append("Content-Type: application/json\r\n")
       }
-      input.append(text: "Content-Length: \(body.count)\r\n")
+      let isFramed = names.contains("transfer-encoding") || framedAsGiven && names.contains("content-length")
+      if !isFramed { input.append(text: "Content-Length: \(body.count)\r\n") }
     }
     input.append("\r\n")
   }

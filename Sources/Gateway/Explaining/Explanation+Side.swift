@@ -3,9 +3,11 @@ import Migration
 
 /// Who answers an explained call, and who is asked besides.
 extension Explanation {
-  static func describeSide(_ call: Call, _ report: inout ExplanationText) {
+  /// - Parameter stage: what was asked for in place of the route's stage; nil: that counts.
+  static func describeSide(_ call: Call, asIf stage: String?, _ report: inout ExplanationText) {
     guard let decision = call.decision else { return }
-    report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers\(origin(call))")
+    let origin = Self.origin(call, asIf: stage)
+    report.line("stage", "\(decision.stage.rawValue): the \(decision.side.label) side answers\(origin)")
     guard let route = call.route?.plan else { return }
     describeChoice(call, route, decision, &report)
     if let plan = route.fallback, let other = SideFallback.target(of: call, route, plan, decision) {
@@ -32,9 +34,13 @@ extension Explanation {
   }
 
   /// That somebody, a guard or a ramp has set the stage over that of the file.
-  private static func origin(_ call: Call) -> String {
+  private static func origin(_ call: Call, asIf stage: String?) -> String {
     guard let route = call.route?.plan else { return "" }
     let (now, file) = (route.presentContent.setting, StageSetting(route.settings))
+    if let stage {
+      return now.stage.rawValue == stage
+        ? " (as if that were its stage; the file says \(file))" : ": it has no upstream for stage \(stage)"
+    }
     return now == file ? "" : " (\(now) at run time; the file says \(file))"
   }
 

@@ -24,16 +24,18 @@ enum Explanation {
 
   private static func text(_ request: ExplainedRequest, _ worker: Worker) -> String {
     let request = withMessage(request)
-    var input = ByteBuffer()
-    write(request, into: &input)
     var report = ExplanationText()
     report.line("request", "\(request.method) \(request.target)")
     let head = RequestHead()
-    var parser = RequestHeadParser(limits: worker.headLimits)
     let framing: BodyFraming
     do throws(HTTP1Error) {
-      guard try parser.parse(&input, into: head) else { return report.refusal(400, "the head is not complete") }
-      framing = try MessageFraming.ofRequest(head)
+      // With the fields that were given a client would be refused as here; for the rest they are those of the body.
+      let given = try read(request, framedAsGiven: true, into: head, worker)
+      head.removeAll()
+      guard given != nil, let found = try read(request, framedAsGiven: false, into: head, worker) else {
+        return report.refusal(400, "the head is not complete")
+      }
+      framing = found
     } catch {
       return report.refusal(error.status, error.reason)
     }
@@ -56,7 +58,7 @@ enum Explanation {
       call.receivedEnd(FieldBlock())
     }
     for omission in call.omissions { report.line("note", omission) }
-    describeSide(call, &report)
+    describeSide(call, asIf: request.stage, &report)
     if let sent {
       report.line("call", passes ? "passes through as it is" : translation(call.face.kind, sent.upstream))
       describe(sent.request, sent.upstream, call, passes: passes, &report)

@@ -5,13 +5,13 @@ import HTTPModel
 /// else can send them. In another spelling they would pass by those who care for them, and some servers read `X_Real_Ip`
 /// as `X-Real-IP`; so a field whose name has a `_`, and is one of these names otherwise, is taken out of every request.
 ///
-/// The usual spelling is the business of whoever writes the field. Of `X-Turnout-Shadow`, which only copies carry, nobody
-/// is: a client that sends it would be taken for one, by a backend that does less for copies.
+/// The usual spelling is the business of whoever writes the field. But for the mark of a copy, which nobody takes out of
+/// calls that are none: backends leave copies out of what they count, so a client must not be able to say that it is one.
 struct GuardedNames: Sendable {
   private let names: [[UInt8]]
 
   init(_ configuration: GatewayConfiguration) {
-    var names: Set<String> = ["x-turnout-shadow"]
+    var names: Set<String> = []
     for interceptor in configuration.allInterceptors {
       switch interceptor {
       case .headers(let changes): names.formUnion(Self.names(changes.request))
@@ -41,17 +41,17 @@ struct GuardedNames: Sendable {
     (changes.set + changes.add).map(\.name) + changes.remove
   }
 
-  /// Takes the other spellings out, and what else a client that is not trusted says of who is in front of it.
+  /// Takes the other spellings out, the mark of copies in any, and what else a client that is not trusted says of who is
+  /// in front of it.
   ///
   /// - Parameters:
   ///   - forwarded: whether the fields that tell who called are the gateway's.
-  ///   - isTrusted: whether the peer may have set them. It may be a gateway, too, whose copies these are.
+  ///   - isTrusted: whether the peer may have set them.
   func clean(_ fields: FieldBlock, forwarded: Bool, isTrusted: Bool) {
     var index = 0
     while let found = suspect(in: fields, from: index, forwarded: forwarded, isTrusted: isTrusted) {
       let isTaken = fields.withName(at: found) { name in
-        if forwarded, Self.tellsOfClients(name) { return true }
-        if !isTrusted, Self.tellsOfCopies(name) { return true }
+        if Self.marksCopies(name) || forwarded && Self.tellsOfClients(name) { return true }
         return names.contains { FieldSpelling.isSame($0.span, name) }
       }
       if isTaken { fields.remove(at: found) }
@@ -66,11 +66,15 @@ struct GuardedNames: Sendable {
         // The known names are spelt as they should be.
         guard entries[index].name == .other, !entries[index].isRemoved else { continue }
         let name = lines.extracting(entries[index].nameBytes)
-        if FieldSpelling.hasUnderscore(name) { return index }
-        if !isTrusted, forwarded && Self.tellsOfClients(name) || Self.tellsOfCopies(name) { return index }
+        if FieldSpelling.hasUnderscore(name) || Self.marksCopies(name) { return index }
+        if !isTrusted, forwarded, Self.tellsOfClients(name) { return index }
       }
       return nil
     }
+  }
+
+  private static func marksCopies(_ name: Span<UInt8>) -> Bool {
+    name.count == Shadow.mark.utf8CodeUnitCount && FieldSpelling.begins(name, with: Shadow.mark)
   }
 
   /// `X-Real-IP`, and all of `X-Forwarded-…`.
@@ -79,7 +83,4 @@ struct GuardedNames: Sendable {
       || name.count == 9 && FieldSpelling.begins(name, with: "x-real-ip")
   }
 
-  private static func tellsOfCopies(_ name: Span<UInt8>) -> Bool {
-    name.count == 16 && FieldSpelling.begins(name, with: "x-turnout-shadow")
-  }
 }

@@ -6,7 +6,8 @@ import Synchronization
 /// Accepts the connections of one listener on one loop.
 ///
 /// The loops share one descriptor, of which the kernel wakes one at a time (EPOLLEXCLUSIVE). When there are no more
-/// descriptors, or as many connections as are allowed, it stops listening for a moment and leaves them in the backlog.
+/// descriptors for clients, or as many connections as are allowed, it stops listening for a moment and leaves them in the
+/// backlog.
 final class Acceptor: ReadinessHandler {
   /// Connections taken in one turn, so that those that are open get theirs.
   private static let batch = 64
@@ -39,29 +40,31 @@ final class Acceptor: ReadinessHandler {
 
   /// False when there is none to accept now.
   private func acceptOne() -> Bool {
-    guard worker.shared.connections.load(ordering: .relaxed) < worker.limits.connections else {
-      worker.metrics.acceptPauses.child(["connections"]).add(1, shard: worker.index)
-      pause()
-      return false
+    let connections = worker.shared.connections.load(ordering: .relaxed)
+    guard connections < worker.limits.connections else { return pause(for: "connections") }
+    guard worker.shared.descriptors.hasRoom(forClientOf: listener.socket, connections: connections) else {
+      return pause(for: "descriptors")
     }
     switch listener.socket.accept() {
     case .socket(let socket, let peer):
       worker.accepted(socket, from: peer, on: listener)
       return true
     case .wouldBlock: return false
-    case .outOfDescriptors:
-      worker.metrics.acceptPauses.child(["descriptors"]).add(1, shard: worker.index)
-      pause()
-      return false
+    case .outOfDescriptors: return pause(for: "descriptors")
     case .failed(let error):
       worker.log(.warning, "accepting on \(listener.socket.address.text): \(error)")
       return true
     }
   }
 
-  private func pause() {
+  /// Accepts nothing for a moment.
+  ///
+  /// - Returns: false, as ``acceptOne()`` does then.
+  private func pause(for reason: String) -> Bool {
+    worker.metrics.acceptPauses.child([reason]).add(1, shard: worker.index)
     stop()
     timer.schedule(after: Self.pause)
+    return false
   }
 
   private func stop() {

@@ -1,5 +1,6 @@
 import Configuration
 import EventLoops
+import Metrics
 import Policies
 import Synchronization
 import Tokens
@@ -26,15 +27,18 @@ final class GatewayShared: Sendable {
   let loops = LoopDirectory()
   /// Of all listeners, kept over reloads.
   let tickets = TicketKeys()
+  let descriptors = DescriptorBudget()
   /// Client connections of the whole process.
   let connections = Atomic<Int>(0)
   private let names = Mutex(PublishedNames())
+  /// Files of certificates that have been shown.
+  private let certificateFiles = Mutex<Set<String>>([])
 
   init(metrics: GatewayMetrics, log: GatewayLog) {
     self.metrics = metrics
     self.log = log
     redisPresence = RedisPresence(log: log)
-    accessLogs = AccessLogSinks(metrics: metrics)
+    accessLogs = AccessLogSinks(metrics: metrics, log: log)
     upstreams = UpstreamRegistry(shards: metrics.shards)
     rollout = RolloutWatch(stages: stages, figures: figures, metrics: metrics, log: log, lead: rampLead)
   }
@@ -56,6 +60,15 @@ final class GatewayShared: Sendable {
     stages.keep(only: kept.procedures)
     for name in upstreams.keep(only: kept.upstreams) { UpstreamReport.clear(name, metrics) }
     accessLogs.closeUnused()
+    showCertificates(snapshot.security.ends)
+  }
+
+  private func showCertificates(_ ends: [String: Int]) {
+    let known = certificateFiles.withLock { files in
+      files.formUnion(ends.keys)
+      return files
+    }
+    for file in known { metrics.certificateEnds.child([file]).set(Double(ends[file] ?? 0)) }
   }
 }
 

@@ -7,6 +7,7 @@ import HTTPModel
 import Metrics
 import Migration
 import Policies
+import RPC
 import Synchronization
 import Tracing
 import TransportSecurity
@@ -70,6 +71,8 @@ final class Worker {
   var requestLine = HTTP2RequestLine(method: .get, isSecure: false)
   var sparePipes: [SplicePipe] = []
   var pipesLent = 0
+  /// Whether the time of the drain is over.
+  private var hasEndedCalls = false
   private lazy var drainTimer = Timer(loop: loop) { [unowned self] in drainTimeIsUp() }
 
   /// - Parameter refreshesResources: whether it is the one that fetches what snapshots need, for all loops.
@@ -286,11 +289,24 @@ final class Worker {
     endIfDrained()
   }
 
+  /// For clients to take the error that ends what ran longer than `drain`.
+  private static let farewell: Duration = .seconds(1)
+
+  /// First all that runs is answered, then, after a moment, what is still there is cut.
   private func drainTimeIsUp() {
     let left = connections.compactMap(\.self)
-    if !left.isEmpty { log(.warning, "draining took too long: \(left.count) connections are cut") }
+    if hasEndedCalls {
+      if !left.isEmpty { log(.warning, "\(left.count) clients did not take their answers in time: they are cut") }
+      for connection in left { connection.cut() }
+      return endIfDrained()
+    }
+    hasEndedCalls = true
+    let running = left.reduce(0) { $0 + $1.calls.count }
+    if running > 0 { log(.warning, "draining took too long: \(running) calls are ended") }
+    drainTimer.schedule(after: Self.farewell)
     for handshake in handshakes.values { handshake.close() }
-    for connection in left { connection.cut() }
+    let error = RPCError(.unavailable, "the gateway is shutting down")
+    for connection in left { connection.endCalls(with: error) }
     endIfDrained()
   }
 

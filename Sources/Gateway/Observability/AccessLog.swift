@@ -9,13 +9,18 @@ import Synchronization
 final class AccessLogSinks: Sendable {
   private let sinks = Mutex<[LogSink.Target: LogSink]>([:])
   private let metrics: GatewayMetrics
+  private let log: GatewayLog
 
-  init(metrics: GatewayMetrics) { self.metrics = metrics }
+  init(metrics: GatewayMetrics, log: GatewayLog) {
+    self.metrics = metrics
+    self.log = log
+  }
 
   func sink(for configuration: AccessLogConfiguration) throws(SystemError) -> LogSink {
     let target: LogSink.Target = configuration.path.map { .file(path: $0) } ?? .standardOutput
     if let known = sinks.withLock({ $0[target] }) { return known }
-    let sink = try LogSink(target)
+    let name = configuration.path.map { "the access log \($0)" } ?? "the access log on standard output"
+    let sink = try LogSink(target) { [log] in log.write($0, of: name) }
     sinks.withLock { $0[target] = sink }
     return sink
   }

@@ -55,6 +55,16 @@ final class GatewayLog: Sendable {
     sink.write(line.span)
   }
 
+  /// What has changed about another log.
+  ///
+  /// - Parameter name: as `the access log /var/log/x`.
+  func write(_ notice: LogSink.Notice, of name: String) {
+    switch notice {
+    case .fails(let error): write(.error, "\(name) cannot be written, and loses lines: \(error.reason)")
+    case .works(let lost): write(.info, "\(name) can be written again; \(lost) lines were lost")
+    }
+  }
+
   func flush() { sink.flush() }
 }
 

@@ -48,6 +48,11 @@ final class GatewayMetrics: Sendable {
   let slowClients: Counter
   let droppedLogLines: GaugeFamily
   let bufferedBytes: Gauge
+  let connectionLimit: Gauge
+  let certificateEnds: GaugeFamily
+  let lastReload: Gauge
+  let adminRefusals: CounterFamily
+  let process: ProcessMetrics
   let redis: RedisMetrics
   let limitFallbacks: CounterFamily
   let stateErrors: CounterFamily
@@ -176,14 +181,33 @@ final class GatewayMetrics: Sendable {
       "turnout_slow_clients_total", help: "Requests that were refused because they did not arrive in time.", labels: []
     ).child([])
     droppedLogLines = registry.gauge(
-      "turnout_access_log_dropped_lines", help: "Access log lines that were lost because the log could not keep up.",
+      "turnout_access_log_dropped_lines",
+      help: "Access log lines that were lost because the log could not keep up, or not be written.",
       labels: ["path"])
     bufferedBytes = registry.gauge(
       "turnout_buffered_bytes", help: "Bytes of messages that are held to be translated.", labels: []
     ).child([])
+    process = ProcessMetrics(registry)
+    certificateEnds = registry.gauge(
+      "turnout_certificate_not_after_seconds",
+      help: "When the first certificate of a file ends, in seconds since the Unix epoch; 0: it is not in use any more.",
+      labels: ["file"])
+    lastReload = registry.gauge(
+      "turnout_config_last_reload_successful",
+      help: "Whether the configuration that was read last is the one that serves.", labels: []
+    ).child([])
+    lastReload.set(1)
+    adminRefusals = registry.counter(
+      "turnout_admin_refused_total", help: "Requests that the admin endpoint refused for who makes them, by status.",
+      labels: ["status"])
+    connectionLimit = registry.gauge(
+      "turnout_connections_limit",
+      help: "Client connections that there can be at a time: limits.connections, or what descriptors there are for.",
+      labels: []
+    ).child([])
     redis = RedisMetrics(registry)
     stateErrors = registry.counter(
-      "turnout_state_errors_total", help: "Troubles with the state file, and with sharing stages over Redis.",
+      "turnout_state_errors_total", help: "Troubles with the state file, the audit log, and sharing stages over Redis.",
       labels: ["operation"])
     staleFiles = registry.gauge(
       "turnout_stale_files",
@@ -203,6 +227,7 @@ final class GatewayMetrics: Sendable {
     for key in RestartKey.allCases { restartPending.child([key.rawValue]).set(0) }
     _ = reloads.child(["ok"])
     _ = reloads.child(["failed"])
+    for status in ["401", "403"] { _ = adminRefusals.child([status]) }
     // Prometheus sees no growth in the first value of a series: what an alert waits for has to be there before.
     for reason in ["connections", "descriptors"] { _ = acceptPauses.child([reason]) }
   }

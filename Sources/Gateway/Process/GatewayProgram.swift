@@ -96,6 +96,8 @@ package struct ExplainedRequest: Sendable {
   package var body: [UInt8]?
   /// What counts in place of the file's stages: those of a running gateway. Of routes that the file lacks nothing is said.
   package var stages: [ExplainedStage] = []
+  /// Rest, shadow, canary or rpc: counts in place of all others, for every route; a canary has the share of the file.
+  package var stage: String?
 
   package init(method: String, target: String, fields: [(name: String, value: String)] = [], body: [UInt8]? = nil) {
     self.method = method

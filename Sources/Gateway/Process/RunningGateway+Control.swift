@@ -5,6 +5,7 @@ import Glibc
 import JSONValues
 import Metrics
 import Migration
+import Synchronization
 
 extension RunningGateway: ControlPlane {
   func metrics() -> [UInt8] { shared.metrics.registry.expose() }
@@ -33,7 +34,7 @@ extension RunningGateway: ControlPlane {
     find(procedure).map { ShadowJSON.samples(shared.shadows.known($0.name)).bytes }
   }
 
-  func reload(actor: AdminActor) -> ReloadOutcome { reload(because: .admin(actor)) }
+  func reload(actor: AdminActor) -> ReloadOutcome? { reloadInTime(because: .admin(actor)) }
 
   func refusedReload(actor: AdminActor, reason: String) {
     guard refusals.admitsOne() else { return }
@@ -67,12 +68,16 @@ extension RunningGateway: ControlPlane {
     }
   }
 
-  /// The route after a change, and what keeps the change from doing all that it should.
+  /// A route after a change, and what keeps the change from doing all that it should. Where there is a state file it says
+  /// whether the change is in it: if not, a restart before that can be written forgets it.
   private func changed(_ route: Route) -> [UInt8] {
+    // First: it has the file written.
+    let isSaved = state.withLock { $0.keeper }?.isSaved()
     let value = RouteJSON(route: route, shared: shared).value
+    guard case .object(var members) = value else { return value.bytes }
+    if let isSaved { members.append(JSONValue.Member("saved", .bool(isSaved))) }
     let troubles = troubles
-    guard case .object(var members) = value, !troubles.isEmpty else { return value.bytes }
-    members.append(JSONValue.Member("warnings", .array(troubles.map { .string($0) })))
+    if !troubles.isEmpty { members.append(JSONValue.Member("warnings", .array(troubles.map { .string($0) }))) }
     return JSONValue.object(members).bytes
   }
 

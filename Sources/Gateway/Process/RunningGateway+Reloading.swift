@@ -12,6 +12,38 @@ extension RunningGateway {
   /// How long a reload waits for the loops.
   private static let adoptionTime: DispatchTimeInterval = .seconds(5)
 
+  /// How long ``reloadInTime(because:)`` waits.
+  private static let patience: DispatchTimeInterval = .seconds(10)
+
+  /// Has the configuration read anew, soon, on a queue of its own: who asks waits neither for it nor for a file that does
+  /// not answer. Of several that are asked for before the first of them begins, one is done.
+  func reloadSoon(because cause: ReloadRecord.Cause) {
+    let isFirst = state.withLock { state in
+      defer { state.isReloadAsked = true }
+      return !state.isReloadAsked
+    }
+    guard isFirst else { return }
+    reloads.async { [self] in
+      state.withLock { $0.isReloadAsked = false }
+      _ = reload(because: cause)
+    }
+  }
+
+  /// As ``reload(because:)``, for the admin endpoint, whose other callers wait meanwhile: for a while only.
+  ///
+  /// - Returns: nil when it has not ended in that time; it goes on, and the log will tell its outcome.
+  func reloadInTime(because cause: ReloadRecord.Cause) -> ReloadOutcome? {
+    let done = DispatchSemaphore(value: 0)
+    let box = OutcomeBox()
+    reloads.async { [self] in
+      let outcome = reload(because: cause)
+      box.outcome.withLock { $0 = outcome }
+      done.signal()
+    }
+    guard done.wait(timeout: .now() + Self.patience) == .success else { return nil }
+    return box.outcome.withLock { $0 }
+  }
+
   /// Reads the configuration anew; a faulty one leaves the old one serving.
   func reload(because cause: ReloadRecord.Cause) -> ReloadOutcome {
     changes.sync {
@@ -20,13 +52,17 @@ extension RunningGateway {
       switch outcome {
       case .ok(let warnings):
         shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
+        shared.metrics.lastReload.set(1)
         shared.metrics.staleFiles.set(0)
         for warning in warnings { shared.log.write(.warning, "\(warning)") }
         StartupMemory.release()
         tell(.ok, cause, []) { shared.log.write(.info, "reloaded (\(cause.text))", $0) }
       case .failed(let diagnostics):
+        shared.metrics.lastReload.set(0)
         shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
-        for diagnostic in diagnostics { shared.log.write(.error, "\(diagnostic)") }
+        for diagnostic in diagnostics {
+          shared.log.write(diagnostic.severity == .error ? .error : .warning, "\(diagnostic)")
+        }
         tell(.failed, cause, diagnostics) {
           shared.log.write(.error, "the reload (\(cause.text)) failed; the old configuration goes on serving", $0)
         }
@@ -121,6 +157,7 @@ extension RunningGateway {
       shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
     }
     shared.published(snapshot)
+    shared.metrics.connectionLimit.set(Double(shared.descriptors.connections(snapshot.configuration.limits)))
   }
 
   func publishStages(_ snapshot: Snapshot) {
@@ -165,4 +202,9 @@ extension RunningGateway {
       shared.log.write(.warning, "files are not watched; reload by SIGHUP: \(error)")
     }
   }
+}
+
+/// What came of a reload, for another thread.
+private final class OutcomeBox: Sendable {
+  let outcome = Mutex<ReloadOutcome?>(nil)
 }

@@ -10,7 +10,7 @@ extension RunningGateway {
   /// Begins before the workers do: the first request follows what was set before the restart.
   func beginKeepingStages(_ snapshot: Snapshot) throws(SystemError) {
     let audit = try snapshot.configuration.audit.map { (audit) throws(SystemError) in
-      try Self.auditLog(audit.path, replica: replica)
+      try auditLog(audit.path)
     }
     state.withLock { $0.audit = audit }
     // Once: which log and which keeper there are may change with a reload.
@@ -46,7 +46,7 @@ extension RunningGateway {
   func auditChange(from old: GatewayConfiguration, to new: GatewayConfiguration) throws(SystemError) -> AuditChange {
     guard old.audit?.path.path != new.audit?.path.path else { return .none }
     guard let path = new.audit?.path else { return .to(nil) }
-    return .to(try AuditLog(path: path.path, replica: replica))
+    return .to(try openAuditLog(path))
   }
 
   /// The changes of stages that the new configuration itself makes are the first in the new log.
@@ -122,9 +122,17 @@ extension RunningGateway {
     return keeper
   }
 
-  private static func auditLog(_ path: FileReference, replica: String) throws(SystemError) -> AuditLog {
+  private func openAuditLog(_ path: FileReference) throws(SystemError) -> AuditLog {
+    let name = path.isSecret ? "the audit log" : "the audit log \(path.path)"
+    return try AuditLog(path: path.path, replica: replica) { [log = shared.log, errors = shared.metrics.stateErrors] in
+      log.write($0, of: name)
+      if case .fails = $0 { errors.child(["audit"]).add(1, shard: 0) }
+    }
+  }
+
+  private func auditLog(_ path: FileReference) throws(SystemError) -> AuditLog {
     do throws(SystemError) {
-      return try AuditLog(path: path.path, replica: replica)
+      return try openAuditLog(path)
     } catch {
       let shown = path.isSecret ? "the audit log" : "the audit log \(path.path)"
       let place = "\(path.position.file):\(path.position.line):\(path.position.column)"

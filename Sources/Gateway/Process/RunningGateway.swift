@@ -26,6 +26,8 @@ final class RunningGateway: Sendable {
     var settingsFiles: Set<String> = []
     /// Whether what was read last is not what serves.
     var isReloadPending = false
+    /// Whether one is to begin that has not begun.
+    var isReloadAsked = false
     var isDraining = false
   }
 
@@ -38,6 +40,8 @@ final class RunningGateway: Sendable {
   let state: Mutex<State>
   /// One change at a time: a reload takes a while, and reads must not wait for it.
   let changes = DispatchQueue(label: "changes")
+  /// Where reloads wait for each other, so that neither signals nor the admin endpoint do.
+  let reloads = DispatchQueue(label: "reloads")
   let trail = AuditTrail()
   private let ended = DispatchGroup()
 
@@ -124,6 +128,7 @@ final class RunningGateway: Sendable {
       // The registry is part of what it would hold.
       guard let shared else { return }
       shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
+      shared.metrics.process.report()
       shared.accessLogs.report()
       UpstreamReport.report(shared)
       shared.rollout.report()
@@ -159,6 +164,25 @@ final class RunningGateway: Sendable {
       }
     }
     watchFiles(snapshot.configuration)
+    shareDescriptors(snapshot.configuration, listeners)
+  }
+
+  /// Everything is open that is open without clients.
+  private func shareDescriptors(_ configuration: GatewayConfiguration, _ listeners: [ListenerState]) {
+    guard let inUse = listeners.first?.socket.nextDescriptor else { return }
+    shared.descriptors.begin(limit: DescriptorLimit.present, inUse: inUse)
+    let reachable = shared.descriptors.connections(configuration.limits)
+    shared.metrics.connectionLimit.set(Double(reachable))
+    let warning = DescriptorBudget.warning(
+      limits: configuration.limits, reachable: reachable, file: configuration.file)
+    guard let warning else { return }
+    // Nobody has asked for as many as the default says; few of them are a mistake all the same.
+    let isChosen = configuration.limits.connections != LimitsConfiguration().connections
+    if isChosen || reachable < DescriptorBudget.few {
+      shared.log.write(.warning, "\(warning)")
+    } else {
+      shared.log.write(.info, warning.what)
+    }
   }
 
   private func openServers(_ snapshot: Snapshot) throws(SystemError) -> [LocalServer] {
@@ -166,6 +190,7 @@ final class RunningGateway: Sendable {
     let failed: @Sendable (String) -> Void = { [log = shared.log] in log.write(.warning, $0) }
     var servers: [LocalServer] = []
     if let admin = configuration.admin {
+      let refusals = AdminRefusals(metrics: shared.metrics, log: shared.log)
       let security = snapshot.security.admin.map { LocalServerSecurity($0) }
       state.withLock { $0.adminSecurity = security }
       servers.append(
@@ -174,7 +199,7 @@ final class RunningGateway: Sendable {
             address: address, name: "admin", security: security, failed: failed
           ) { [self] request in
             let token = self.snapshot.configuration.adminToken(ofEndpointIn: started)
-            return AdminHandler(role: .admin(token: token), control: self).respond(to: request)
+            return AdminHandler(role: .admin(token: token), control: self) { refusals.refused($0, $1) }.respond(to: request)
           }
         })
     }

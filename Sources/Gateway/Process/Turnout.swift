@@ -8,12 +8,16 @@ import REST
 
 /// The gateway as the command line knows it.
 package struct Turnout: GatewayProgram {
+  package static let version = "0.1.0"
+
   package init() {}
 
   package func serve(
     configPath: String, started: @escaping @Sendable (ServedAddresses) -> Void
   ) -> Result<Void, ProgramFailure> {
     SignalWatcher.ignoreBrokenPipes()
+    // What cannot be raised is told of with what it leaves.
+    _ = try? DescriptorLimit.raise()
     let gateway: RunningGateway
     switch RunningGateway.start(configPath: configPath) {
     case .success(let running): gateway = running
@@ -25,7 +29,7 @@ package struct Turnout: GatewayProgram {
         [SIGTERM, SIGINT, SIGHUP, SIGUSR1], queue: DispatchQueue(label: "signals")
       ) { signal in
         switch signal {
-        case SIGHUP: _ = gateway.reload(because: .signal)
+        case SIGHUP: gateway.reloadSoon(because: .signal)
         case SIGUSR1: gateway.reopenLogs()
         default: gateway.drain()
         }
@@ -45,7 +49,9 @@ package struct Turnout: GatewayProgram {
   }
 
   package func check(configPath: String) -> [Diagnostic] {
-    compile(configPath).diagnostics
+    let (snapshot, diagnostics) = compile(configPath)
+    let warning = snapshot.flatMap { DescriptorBudget.warning(checking: $0.configuration) }
+    return diagnostics + (warning.map { [$0] } ?? [])
   }
 
   package func routes(configPath: String) -> Result<[RouteSummary], ProgramFailure> {
@@ -59,6 +65,11 @@ package struct Turnout: GatewayProgram {
     let (snapshot, diagnostics) = compile(configPath, stages)
     guard let snapshot else { return .failure(.configuration(diagnostics)) }
     for stage in request.stages { stages.set(stage) }
+    if let stage = request.stage.flatMap({ RouteSettings.Stage(rawValue: $0) }) {
+      for route in snapshot.routes {
+        stages.set(route.name, to: route.setting(of: stage), StageOrigin(.admin, at: 0))
+      }
+    }
     return Explanation.explain(request, in: snapshot)
   }
 
@@ -81,6 +92,15 @@ extension RouteSummary {
       percent: route.settings.stage == .canary ? StageSetting(route.settings).share.percent : nil,
       bindings: zip(route.bindings, route.templates).map { Binding(method: $0.httpMethod, path: $1) },
       rest: route.settings.rest?.name, rpc: route.settings.rpc?.name, hosts: route.settings.hosts)
+  }
+}
+
+extension Route {
+  /// A stage with the share that the route's file has for stage canary.
+  fileprivate func setting(of stage: RouteSettings.Stage) -> StageSetting {
+    var settings = settings
+    settings.stage = stage
+    return StageSetting(settings)
   }
 }
 

@@ -45,6 +45,8 @@ final class Route: Sendable {
   let successErrors: SuccessErrors?
   /// For callers whose Accept says nothing else.
   let streamForm: StreamForm
+  /// What server-sent events have besides their data.
+  let events: EventFields
   /// Of answers to REST callers; nil: none is compressed.
   let compression: CompressionPlan?
   let interceptors: [any Interceptor]
@@ -95,6 +97,7 @@ final class Route: Sendable {
     errorStatuses = statuses.isEmpty ? nil : Dictionary(statuses) { first, _ in first }
     successErrors = SuccessErrors(settings.errors.inSuccess)
     streamForm = StreamForm(settings.stream)
+    events = EventFields(settings.events, in: profileCodec.schema, message: type.output)
     compression = CompressionPlan(settings.compression)
   }
 

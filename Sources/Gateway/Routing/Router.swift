@@ -10,6 +10,8 @@ enum RouteDecision {
   case procedure(route: Int, ProcedureRequest)
   /// A REST face; the captures are in the router's scratch until the next request.
   case rest(route: Int, binding: Int)
+  /// A REST face, by a path that a lenient backend may take for another one.
+  case ambiguous(route: Int, binding: Int)
   case fallback(upstream: Int)
   /// A browser's question whether it may use a face of a route: that of the binding, else the RPC one.
   case preflight(route: Int, binding: Int?)
@@ -22,7 +24,8 @@ final class Router {
   // Unchecked, as all of this file that says so (decision 52): who is lent them calls nobody.
   /// Ranges into the request's path, one for each capture of the matched template.
   @exclusivity(unchecked) private(set) var captures: [Range<Int>] = []
-  @exclusivity(unchecked) private var variant = ByteBuffer()
+  /// Takes the forms of paths that are not plain.
+  let spelling = PathSpelling()
 
   func route(_ head: RequestHead, in snapshot: Snapshot) -> RouteDecision {
     head.withPath { path in
@@ -38,6 +41,11 @@ final class Router {
     {
       return decision
     }
+    // Its answer is the request as it arrived (RFC 9110 section 9.3.8), with the credentials that the gateway has for the
+    // backend and that no caller may see.
+    if head.method == .trace {
+      return .refused(RPCError(.unimplemented, "TRACE is not served", httpStatus: 501))
+    }
     var allowed: [String] = []
     var refusedProcedure: RouteDecision?
     for group in snapshot.groups where group.serves(authority) {
@@ -52,6 +60,9 @@ final class Router {
       switch group.trie.match(method: head.method, path: path, captures: &captures) {
       case .matched(let target):
         let (route, binding) = group.targets[target]
+        if PathVariants.mayDiffer(path), spelling.isAmbiguous(head.method, path, authority, snapshot, of: route) {
+          return .ambiguous(route: route, binding: binding)
+        }
         return .rest(route: route, binding: binding)
       case .methodNotAllowed(let methods): allowed += methods
       case .notFound: break
@@ -74,7 +85,9 @@ final class Router {
       }
       let (route, binding) = group.targets[target]
       // The route that has the path decides, not one behind it.
-      return snapshot.routes[route].settings.acceptsTrailingSlash ? .rest(route: route, binding: binding) : nil
+      guard snapshot.routes[route].settings.acceptsTrailingSlash else { return nil }
+      return spelling.isAmbiguous(method, path, authority, snapshot, of: route)
+        ? .ambiguous(route: route, binding: binding) : .rest(route: route, binding: binding)
     }
     return nil
   }
@@ -106,17 +119,12 @@ final class Router {
     _ head: RequestHead, _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot, allowed: [String]
   ) -> RouteDecision {
     if let fallback = snapshot.fallback {
-      // Its answer is the request as it arrived (RFC 9110 section 9.3.8), with the credentials that the gateway has for
-      // the backend and that no caller may see.
-      if head.method == .trace {
-        return .refused(RPCError(.unimplemented, "TRACE is not served", httpStatus: 501))
-      }
-      if meetsRouteWhenNormalized(path, authority, snapshot) {
+      if spelling.meetsRoute(path, authority, snapshot) {
         return .refused(
           RPCError(
             .notFound,
-            "no route for this spelling of the path; write it without doubled or trailing "
-              + "slashes, dot segments and escaped slashes", httpStatus: 404))
+            "no route for this spelling of the path; write it without doubled or trailing slashes, dot segments, "
+              + "parameters, and escaped slashes", httpStatus: 404))
       }
       if meetsRouteInCapitals(head.method, path, authority, snapshot) {
         return .refused(
@@ -149,18 +157,5 @@ final class Router {
       if capitals == .post || capitals == .get, group.procedures.route(for: path) != nil { return true }
     }
     return false
-  }
-
-  private func meetsRouteWhenNormalized(
-    _ path: Span<UInt8>, _ authority: Span<UInt8>, _ snapshot: Snapshot
-  ) -> Bool {
-    guard !snapshot.groups.isEmpty, PathVariants.mayDiffer(path) else { return false }
-    for group in snapshot.groups where group.serves(authority) {
-      if group.trie.describesVariant(of: path, scratch: &variant) { return true }
-    }
-    guard PathVariants.normalized(path, into: &variant) else { return false }
-    return variant.withSpan { normal in
-      snapshot.groups.contains { $0.serves(authority) && $0.procedures.route(for: normal) != nil }
-    }
   }
 }

@@ -47,6 +47,7 @@ extension ErrorFormat {
     if let body = errors.body {
       var template = ErrorTemplate()
       template.append(body)
+      template.shape = ErrorTemplate.Shape(body)
       self = .template(template)
       return
     }
@@ -104,7 +105,38 @@ extension ErrorTemplate.Slot {
       case .status: .status
       case .message: .message
       case .details: .details
+      case .reason: .reason
       }
+  }
+}
+
+extension ErrorTemplate.Shape {
+  /// Where a body of the configuration has its places.
+  fileprivate init(_ body: ErrorSettings.Body) {
+    switch body {
+    case .literal: self = .any
+    case .value(let placeholder): self = .place(before: "", ErrorTemplate.Slot(placeholder), after: "")
+    case .text(let fragments): self.init(fragments)
+    case .list(let elements): self = .list(elements.map { ErrorTemplate.Shape($0) })
+    case .object(let members): self = .object(members.map { Member($0.name, ErrorTemplate.Shape($0.value)) })
+    }
+  }
+
+  private init(_ fragments: [ErrorSettings.Body.Fragment]) {
+    var found: [ErrorSettings.Placeholder] = []
+    var (before, after) = ("", "")
+    for fragment in fragments {
+      switch fragment {
+      case .placeholder(let placeholder): found.append(placeholder)
+      case .text(let text): if found.isEmpty { before += text } else { after += text }
+      }
+    }
+    if found.count == 1 {
+      self = .place(before: before, ErrorTemplate.Slot(found[0]), after: after)
+    } else {
+      // What of such a text is which nobody knows.
+      self = found.contains(.message) ? .place(before: "", .message, after: "") : .any
+    }
   }
 }
 
@@ -143,6 +175,15 @@ extension StreamForm {
       case .array: .array
       case .sse: .sse
       }
+  }
+}
+
+extension EventFields {
+  /// The fields of a message that a route's `events:` names; those that it lacks are left out.
+  init(_ settings: RouteSettings.Events, in schema: Schema, message: Int) {
+    self.init()
+    event = settings.event.flatMap { Self.index(of: $0.name, in: schema, message: message) }
+    id = settings.id.flatMap { Self.index(of: $0.name, in: schema, message: message) }
   }
 }
 

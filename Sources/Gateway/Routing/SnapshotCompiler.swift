@@ -163,6 +163,7 @@ struct SnapshotCompiler {
     }
     checkSides(service, type)
     diagnostics += ShadowChecks.faults(of: service, type, schema)
+    diagnostics += EventChecks.faults(of: service, type, schema)
     let outer = interceptors + build(service.interceptors, scope: type.fullName, service.service.position)
     for method in type.methods {
       let own = service.methods.first { $0.method.name == method.name }
@@ -208,6 +209,7 @@ struct SnapshotCompiler {
     let rules = sources.rules(
       for: method, of: type, configured: own?.http, fallback: own?.method.position ?? service.service.position)
     diagnostics += ShadowChecks.faults(method, type, service.settings, settings, rules.first?.rule, schema)
+    diagnostics += EventChecks.faults(method, service.settings, settings, schema)
     diagnostics += FallbackChecks.faults(method, type, service.settings, settings, rules.first?.rule)
     var bindings: [RESTBinding] = []
     var templates: [String] = []

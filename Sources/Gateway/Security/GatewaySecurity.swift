@@ -11,6 +11,8 @@ struct GatewaySecurity: Sendable {
   var redis: [String: UpstreamSecurity] = [:]
   /// Nil: the admin endpoint speaks without TLS.
   var admin: ServerContext?
+  /// The first end of a certificate in each file, in seconds since 1970, by the file as it may be shown.
+  var ends: [String: Int] = [:]
 }
 
 /// How a listener speaks TLS.

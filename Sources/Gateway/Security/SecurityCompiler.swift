@@ -96,11 +96,20 @@ struct SecurityCompiler {
   // MARK: Files
 
   private mutating func identity(_ pair: CertificateConfiguration) -> Identity? {
-    take("identity \(pair.certificate.path) \(pair.key.path)") { $0.load(pair) }
+    let identity = take("identity \(pair.certificate.path) \(pair.key.path)") { $0.load(pair) }
+    if let identity { note(identity.validUntil, of: pair.certificate) }
+    return identity
+  }
+
+  private mutating func note(_ end: Int, of file: FileReference) {
+    let name = file.isSecret ? "hidden" : file.path
+    security.ends[name] = min(end, security.ends[name] ?? end)
   }
 
   private mutating func authorities(_ file: FileReference, _ what: String) -> [Certificate]? {
-    take("authorities \(file.path)") { $0.load(file, what) }
+    let found = take("authorities \(file.path)") { $0.load(file, what) }
+    if let end = found?.map(\.validUntil).min() { note(end, of: file) }
+    return found
   }
 
   /// Reads something whose content of before goes on when it cannot be used.

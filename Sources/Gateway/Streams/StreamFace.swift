@@ -79,7 +79,8 @@ protocol StreamBackend {
   /// The head of a request whose body will be envelopes.
   ///
   /// - Parameter coding: that of the messages that are flagged as compressed.
-  func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest)
+  /// - Throws: for metadata that the protocol does not allow.
+  func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) throws(RPCError)
 
   /// Looks at the answer's head, and keeps its metadata in the call.
   ///

@@ -82,7 +82,7 @@ final class StreamRelay {
       request.envelope = EnvelopeHead(flags: 0, length: plain.buffer.count)
       request.framing = .length(EnvelopeHead.size + plain.buffer.count)
     }
-    backend.writeRequest(call, coding: requestCoding, into: request)
+    try backend.writeRequest(call, coding: requestCoding, into: request)
   }
 
   /// Sends the request, now or when its first message was read.

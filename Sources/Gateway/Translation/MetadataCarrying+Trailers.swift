@@ -21,6 +21,25 @@ extension MetadataCarrying {
     }
   }
 
+  /// Looks at the binary metadata of a request to a gRPC service, where every name in `-bin` has base64 (gRPC over
+  /// HTTP/2, Custom-Metadata); some libraries end the whole stream over another value.
+  ///
+  /// A REST caller knows nothing of that: its field is taken out.
+  /// - Throws: `invalid_argument` with the name, to callers who speak RPC.
+  static func checkBinary(_ fields: FieldBlock, from face: FaceKind) throws(RPCError) {
+    for index in fields.indices {
+      let entry = fields.entry(at: index)
+      guard entry.name == .other, !entry.isRemoved, fields.withName(at: index, { Metadata.isBinary($0) }),
+        !fields.withValue(at: index, { Metadata.isBase64($0) })
+      else { continue }
+      guard face == .rest else {
+        throw RPCError(
+          .invalidArgument, "the metadata \(fields.name(at: index)) is no base64, as values of names in -bin are")
+      }
+      fields.remove(at: index)
+    }
+  }
+
   /// Removes fields whose values gRPC does not allow: bytes that are not printable ASCII (gRPC over HTTP/2,
   /// ASCII-Value). Some peers end the whole connection over one.
   static func removeUnprintable(from fields: FieldBlock) {

@@ -27,7 +27,8 @@ enum MetadataCarrying {
 
   /// With If-None-Match the other condition that asks for no answer: a call has no place for "not modified".
   private static func isAboutOneSide(_ name: Span<UInt8>) -> Bool {
-    Metadata.isReserved(name) || ASCII.equalIgnoringCase(name, "if-modified-since")
+    Metadata.isReserved(name) || Metadata.isKeptForGRPC(name)
+      || ASCII.equalIgnoringCase(name, "if-modified-since")
   }
 
   /// Copies an upstream's leading metadata to an answer that is written anew.

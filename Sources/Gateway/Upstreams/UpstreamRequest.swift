@@ -11,6 +11,7 @@ final class UpstreamRequest {
   @exclusivity(unchecked) var target = ByteBuffer()
   /// For the Host field; empty: the endpoint's own.
   @exclusivity(unchecked) var authority = ByteBuffer()
+  // The reference is never replaced; what it refers to is written between tries, too, by who calls nobody.
   @exclusivity(unchecked) var fields: FieldBlock
   /// How the body is sent.
   var framing = BodyFraming.none

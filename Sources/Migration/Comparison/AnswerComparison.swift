@@ -13,9 +13,13 @@ package struct AnswerComparison: Sendable {
 
   package init(_ difference: Difference) { differences = [difference] }
 
-  /// - Parameter unknownMatters: whether fields that the schema does not know make answers different.
-  package func isMatch(unknownMatters: Bool) -> Bool {
-    !differences.contains { $0.kind != .unknown || unknownMatters }
+  /// - Parameters:
+  ///   - unknownMatters: whether fields that the schema does not know make answers different.
+  ///   - spellingMatters: whether another spelling does.
+  package func isMatch(unknownMatters: Bool, spellingMatters: Bool = true) -> Bool {
+    !differences.contains {
+      $0.kind == .unknown ? unknownMatters : $0.kind.isOfSpelling ? spellingMatters : true
+    }
   }
 
   /// The codes that two answers ended with, at least one of which is an error; nil: ok.

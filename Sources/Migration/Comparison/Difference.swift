@@ -16,6 +16,13 @@ package struct Difference: Sendable, Equatable {
     case request
     /// The schema does not know the field: where contracts drift.
     case unknown
+    /// A REST caller would find the member under another name.
+    case name
+    /// A REST caller would find the value written otherwise, or the member there or not there, though it means the same.
+    case form
+
+    /// Whether it is of how the JSON of an answer is written, and not of what it says.
+    package var isOfSpelling: Bool { self == .name || self == .form }
   }
 
   /// JSON names with `[]` behind repeated fields and maps, `parcel.items[].weightG`; `$` is the whole.

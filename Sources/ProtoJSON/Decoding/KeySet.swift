@@ -39,10 +39,13 @@ struct KeySet {
     return product.high ^ product.low ^ 0xE703_7ED1_A0B4_28DB
   }
 
+  /// Of this process alone: with a hash that is known, thousands of keys could be chosen that fall on one place of a table.
+  private static let seed = UInt64.random(in: .min ... .max)
+
   /// A hash of all bytes in which an accidental collision is as good as impossible.
   static func hash(_ bytes: Span<UInt8>) -> UInt64 {
     // The length spreads over all bits, so that no word of a key can undo it.
-    var state = (UInt64(truncatingIfNeeded: bytes.count) &+ 1) &* 0x9E37_79B9_7F4A_7C15
+    var state = (UInt64(truncatingIfNeeded: bytes.count) &+ 1) &* 0x9E37_79B9_7F4A_7C15 ^ seed
     var index = 0
     while bytes.count &- index > 8 {
       state = mix(state, bytes.word(at: index, length: 8))

@@ -83,7 +83,8 @@ struct ErrorDocument {
     return text
   }
 
-  private static func elements(_ scanner: inout JSONScanner) throws(JSONFault) -> [Range<Int>] {
+  /// Where the elements of a list lie; none for another type.
+  static func elements(_ scanner: inout JSONScanner) throws(JSONFault) -> [Range<Int>] {
     guard scanner.peek() == UInt8(ascii: "[") else {
       try scanner.skipValue()
       return []

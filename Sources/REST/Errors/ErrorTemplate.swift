@@ -7,6 +7,8 @@ package struct ErrorTemplate: Sendable, Hashable {
   package enum Slot: Sendable, Hashable {
     /// `not_found`, `NOT_FOUND`, 5, 404, the message, the list of details.
     case code, upperCaseCode, number, status, message, details
+    /// That of the error's google.rpc.ErrorInfo; `NOT_FOUND` where it has none.
+    case reason
   }
 
   private enum Segment: Sendable, Hashable {
@@ -18,6 +20,8 @@ package struct ErrorTemplate: Sendable, Hashable {
   }
 
   private var segments: [Segment] = []
+  /// Where the places are, to read errors of this shape.
+  package var shape = Shape.any
 
   package init() {}
 
@@ -76,6 +80,7 @@ package struct ErrorTemplate: Sendable, Hashable {
     case .number: "\(error.code.rawValue)"
     case .status: "\(error.httpStatus ?? error.code.httpStatus)"
     case .message: error.message
+    case .reason: ErrorInfo.reason(of: error) ?? StatusTable.upperCaseName(of: error.code)
     // Never a part of a text.
     case .details: ""
     }

@@ -16,11 +16,12 @@ extension RESTErrors {
   ///
   /// - Parameters:
   ///   - body: decompressed.
+  ///   - format: how errors look to REST callers: one of the old API's own is looked for first.
   ///   - code: in place of the status's.
   ///   - unsaid: the message of an error that has none of its own.
   package static func read(
-    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec, code known: Code? = nil,
-    unsaid: String? = nil
+    status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec,
+    format: ErrorFormat = .status, code known: Code? = nil, unsaid: String? = nil
   ) -> RPCError {
     let log = body.isEmpty ? "" : excerpt(body)
     let unsaid = unsaid ?? "HTTP status \(status)"
@@ -37,28 +38,36 @@ extension RESTErrors {
       let isShown = (400..<500).contains(status) && isText(contentType, body) && !log.isEmpty
       return RPCError(byStatus, isShown ? log : unsaid, logDetail: log)
     }
+    var own = ErrorTemplate.Findings()
+    if case .template(let template) = format { own = template.read(body) ?? own }
     let candidates = [
-      outer.message, inner?.message, outer.errorText, outer.detail, inner?.detail, outer.title,
+      own.message, outer.message, inner?.message, outer.errorText, outer.detail, inner?.detail, outer.title,
     ]
     let said: String? = candidates.lazy.compactMap { $0 }.first
     let message = said ?? ((400..<500).contains(status) ? log : unsaid)
-    let source = outer.details.isEmpty ? inner?.details ?? [] : outer.details
-    return RPCError(
-      code(outer, inner, status) ?? byStatus, message,
-      details: source.compactMap { detail(body.extracting($0), codec) }, logDetail: log)
+    let source = [own.details, outer.details, inner?.details ?? []].first { !$0.isEmpty } ?? []
+    var details = source.compactMap { detail(body.extracting($0), codec) }
+    if let reason = own.reason, StatusTable.code(named: reason) == nil,
+      !details.contains(where: { $0.typeName == ErrorInfo.typeName })
+    {
+      details.append(ErrorInfo.detail(reason: reason))
+    }
+    return RPCError(own.code ?? code(outer, inner, status) ?? byStatus, message, details: details, logDetail: log)
   }
 
   /// Reads an error that stands in a stream that has begun with a status of success, in whatever shape (as
   /// ``StreamWriter`` writes it, bare or under `error`).
   ///
   /// A `code` that is an HTTP status counts as one. An error that names no code is `unknown`.
-  package static func readInStream(_ body: Span<UInt8>, codec: JSONCodec) -> RPCError {
+  ///
+  /// - Parameter format: how errors look to REST callers, as for an answer that is an error.
+  package static func readInStream(_ body: Span<UInt8>, codec: JSONCodec, format: ErrorFormat = .status) -> RPCError {
     let document = body.count <= maximumDocument ? ErrorDocument.read(body) : nil
     let number = document?.inner?.number ?? document?.outer.number
     let status = number.flatMap { (400..<600).contains($0) ? $0 : nil }
     return read(
-      status: status ?? 500, contentType: nil, body: body, codec: codec, code: status == nil ? .unknown : nil,
-      unsaid: "the upstream ended its stream with an error")
+      status: status ?? 500, contentType: nil, body: body, codec: codec, format: format,
+      code: status == nil ? .unknown : nil, unsaid: "the upstream ended its stream with an error")
   }
 
   // MARK: Code

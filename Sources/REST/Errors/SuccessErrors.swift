@@ -25,12 +25,16 @@ package struct SuccessErrors: Sendable, Hashable {
   }
 
   /// The error that an answer tells; nil for one that is none, and for one that is no JSON object.
-  package func error(contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec) -> RPCError? {
+  ///
+  /// - Parameter format: how errors look to REST callers.
+  package func error(
+    contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec, format: ErrorFormat = .status
+  ) -> RPCError? {
     if let contentType, !MediaType.isJSON(contentType) { return nil }
     guard tells(body) else { return nil }
     // The caller may see what a body of its code would show.
     return RESTErrors.read(
-      status: code.httpStatus, contentType: contentType, body: body, codec: codec, code: code)
+      status: code.httpStatus, contentType: contentType, body: body, codec: codec, format: format, code: code)
   }
 
   private func tells(_ body: Span<UInt8>) -> Bool {

@@ -61,6 +61,12 @@ extension RESTBinding {
     RPCError(.internal, "the answer is no protobuf message of its type", logDetail: error.message)
   }
 
+  /// The number of the response's field that the answer's JSON is of; nil where it is of the whole message.
+  package var answeredField: UInt32? {
+    guard case .field(let field) = response else { return nil }
+    return UInt32(bitPattern: schema.messages[output].fields[field].number)
+  }
+
   // MARK: From REST backends
 
   /// Makes the response message of a REST backend's 2xx answer.
@@ -70,12 +76,15 @@ extension RESTBinding {
   ///   - envelope: the member that wraps the JSON; its absence is a fault, `null` in it is an empty message.
   ///   - codec: in place of the binding's own, for the same schema: one that drops unknown members where that one
   ///     refuses them.
-  ///   - unknown: gets the paths of JSON members that were dropped.
+  ///   - marker: a member of the outermost object that tells successes from errors, and counts as known; not looked for
+  ///     where there is an envelope, whose other members are nobody's.
+  ///   - unknown: gets the paths of JSON members that were dropped; `$` for a whole body without JSON, where the message
+  ///     is a `google.protobuf.Empty`.
   ///   - wire: the message's bytes are appended; after an error it may hold a part of them.
   /// - Throws: `internal`; what exactly does not fit is in the log detail.
   package func decodeResponse(
     status: Int, contentType: Span<UInt8>?, body content: Span<UInt8>, envelope: String?, codec other: JSONCodec? = nil,
-    unknown: inout [String], into wire: inout ByteBuffer
+    marker: String? = nil, unknown: inout [String], into wire: inout ByteBuffer
   ) throws(RPCError) {
     let codec = other ?? codec
     let isBodyless = status == 204 || status == 205
@@ -94,11 +103,18 @@ extension RESTBinding {
         return try decodeProtobuf(content, codec, into: &wire)
       }
       if content.isEmpty { return }
+      if isMereText(contentType, content) {
+        unknown.append("$")
+        return
+      }
       if let contentType, !MediaType.isJSON(contentType) {
         let detail = "content-type \(String(repairing: contentType)), status \(status)"
         throw RPCError(
           .internal, "the backend's answer is neither JSON nor protobuf", logDetail: detail,
           misfit: RPCError.Misfit(path: "", reason: detail))
+      }
+      if envelope == nil, let blanked = blanking(marker, in: content) {
+        return try decodeJSON(blanked.span, codec, unknown: &unknown, into: &wire)
       }
       let range = try unwrap(content, envelope)
       try decodeJSON(content.extracting(range), codec, unknown: &unknown, into: &wire)
@@ -120,7 +136,8 @@ extension RESTBinding {
     }
   }
 
-  private func unwrap(_ content: Span<UInt8>, _ envelope: String?) throws(RPCError) -> Range<Int> {
+  /// Where the JSON of the message, or of its one field, lies in an answer.
+  package func unwrap(_ content: Span<UInt8>, _ envelope: String?) throws(RPCError) -> Range<Int> {
     guard let envelope else { return 0..<content.count }
     let found: Range<Int>?
     do throws(JSONFault) {

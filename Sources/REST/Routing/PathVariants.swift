@@ -1,38 +1,65 @@
 package import Bytes
 
+/// One way in which a server may read a path before it looks for what is meant.
+package struct PathReading: Sendable {
+  /// How often escapes are decoded: 0, 1 or 2.
+  package var decodings = 1
+  /// Whether `%2F` separates segments.
+  package var splitsAtEscapedSlashes = true
+  /// Whether `\` and `%5C` separate segments.
+  package var splitsAtBackslashes = true
+  /// Whether `;` and what follows it in a segment is a parameter, and no part of the name (RFC 3986 section 3.3).
+  package var cutsParameters = false
+  /// Whether several slashes are one, before dot segments are taken out.
+  package var mergesSlashes = true
+
+  package init() {}
+
+  /// Escaped slashes and backslashes are data.
+  package static var keepingSlashes: PathReading {
+    var reading = PathReading()
+    reading.splitsAtEscapedSlashes = false
+    reading.splitsAtBackslashes = false
+    return reading
+  }
+
+  /// Slashes are merged, and that is all.
+  static var merging: PathReading {
+    var reading = PathReading.keepingSlashes
+    reading.decodings = 0
+    return reading
+  }
+
+  /// The one that sees a dot segment where any other does: each of its liberties makes more of them and hides none.
+  static var widest: PathReading {
+    var reading = PathReading()
+    reading.decodings = 2
+    reading.cutsParameters = true
+    return reading
+  }
+}
+
+/// Room for the forms of a path, kept from request to request.
+package struct PathScratch: ~Copyable {
+  var form = ByteBuffer()
+  var decoded = ByteBuffer()
+
+  package init() {}
+}
+
 /// Other spellings of a path that a lenient backend may take for the same resource.
 package enum PathVariants {
-  /// Writes the plain form of a path: unreserved characters, colons and slashes decoded, backslashes as slashes,
-  /// doubled slashes, dot segments and a slash at the end taken out. Case stays.
+  /// Writes the plain form of a path: unreserved characters, colons and slashes decoded, dot segments and a slash at the
+  /// end taken out, and what else the reading says. Case stays.
   ///
   /// - Parameters:
-  ///   - decodingSlashes: whether `%2F` and `%5C` become slashes too.
+  ///   - reading: decodes at most once here.
   ///   - output: replaced.
   /// - Returns: whether the plain form differs from the path.
   package static func normalized(
-    _ path: Span<UInt8>, decodingSlashes: Bool = true, into output: inout ByteBuffer
+    _ path: Span<UInt8>, as reading: PathReading = PathReading(), into output: inout ByteBuffer
   ) -> Bool {
-    output.removeAll()
-    output.append(UInt8(ascii: "/"))
-    // Offset of the current segment's first byte in the output; the byte before it is a slash.
-    var segment = 1
-    var index = 0
-    while index < path.count {
-      var byte = path[index]
-      var width = 1
-      if byte == UInt8(ascii: "%"), let decoded = decoded(path, at: index, decodingSlashes) {
-        byte = decoded
-        width = 3
-      }
-      index &+= width
-      if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") {
-        close(&segment, &output)
-      } else {
-        output.append(byte)
-      }
-    }
-    close(&segment, &output)
-    if output.count > 1 { output.truncate(to: output.count - 1) }
+    _ = PathNormalizer.write(path, reading, into: &output)
     return !ASCII.equal(output.span, path)
   }
 
@@ -41,49 +68,86 @@ package enum PathVariants {
     var before: UInt8 = 0
     for index in path.indices {
       let byte = path[index]
-      if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") { return true }
+      if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: ";") { return true }
       if before == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
       before = byte
     }
     return path.isEmpty || path[0] != UInt8(ascii: "/") || before == UInt8(ascii: "/") && path.count > 1
   }
 
-  /// Ends the segment with a slash, unless it is empty or a dot segment.
-  private static func close(_ segment: inout Int, _ output: inout ByteBuffer) {
-    let length = output.count - segment
-    let isDots =
-      length > 0 && length <= 2 && output[segment] == UInt8(ascii: ".")
-      && output[output.count - 1] == UInt8(ascii: ".")
-    if length == 0 { return }
-    guard isDots else {
-      output.append(UInt8(ascii: "/"))
-      segment = output.count
-      return
-    }
-    if length == 2, segment > 1 {
-      segment -= 1
-      while output[segment - 1] != UInt8(ascii: "/") { segment -= 1 }
-    }
-    output.truncate(to: segment)
+  /// Whether somebody could see a segment `.` or `..`: written plainly, escaped once or twice, with a parameter, between
+  /// slashes of any kind.
+  package static func holdsDotSegment(_ path: Span<UInt8>, scratch: inout PathScratch) -> Bool {
+    write(path, .widest, &scratch.form, &scratch.decoded)
   }
 
-  private static func decoded(_ path: Span<UInt8>, at index: Int, _ decodingSlashes: Bool) -> UInt8? {
-    guard path.count &- index >= 3, let high = ASCII.hexadecimalValue(path[index &+ 1]),
-      let low = ASCII.hexadecimalValue(path[index &+ 2])
-    else { return nil }
-    let byte = high << 4 | low
-    if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") { return decodingSlashes ? byte : nil }
-    // A colon may begin a verb.
-    return PercentCoding.isUnreserved(byte) || byte == UInt8(ascii: ":") ? byte : nil
+  /// Whether a form of the path that differs from it has a property, in any reading that a server may have.
+  ///
+  /// A path so long and so ambiguous that its forms are not worth their time is taken to have it.
+  package static func anyForm(
+    of path: Span<UInt8>, scratch: inout PathScratch, has property: (Span<UInt8>) -> Bool
+  ) -> Bool {
+    anyForm(of: path, &scratch.form, &scratch.decoded, property)
+  }
+
+  private static func anyForm(
+    of path: Span<UInt8>, _ form: inout ByteBuffer, _ decoded: inout ByteBuffer, _ property: (Span<UInt8>) -> Bool
+  ) -> Bool {
+    let marks = PathMarks(path)
+    guard marks.formCount * path.count <= maximumWork else { return true }
+    for decodings in marks.decodings {
+      for splitsAtEscapedSlashes in marks.choices(marks.hasEscapedSlash) {
+        for splitsAtBackslashes in marks.choices(marks.hasBackslash) {
+          for mergesSlashes in marks.choices(marks.hasDot && marks.mayHaveEmptySegment) {
+            for keepsParameters in marks.choices(marks.hasParameter) {
+              var reading = PathReading()
+              reading.decodings = decodings
+              reading.splitsAtEscapedSlashes = splitsAtEscapedSlashes
+              reading.splitsAtBackslashes = splitsAtBackslashes
+              reading.mergesSlashes = mergesSlashes
+              reading.cutsParameters = !keepsParameters
+              _ = write(path, reading, &form, &decoded)
+              if !ASCII.equal(form.span, path), property(form.span) { return true }
+              guard decodings == 0 else { continue }
+              // Who resolves dots first decodes then.
+              _ = PathNormalizer.write(form.span, PathReading(), into: &decoded)
+              if !ASCII.equal(decoded.span, path), property(decoded.span) { return true }
+            }
+          }
+        }
+      }
+    }
+    return false
+  }
+
+  /// Bytes of all forms together.
+  private static let maximumWork = 131_072
+
+  /// Writes the form; whether a dot segment was taken out.
+  private static func write(
+    _ path: Span<UInt8>, _ reading: PathReading, _ form: inout ByteBuffer, _ decoded: inout ByteBuffer
+  ) -> Bool {
+    var hadDots: Bool
+    if reading.decodings > 1 {
+      PathNormalizer.decode(path, keepingSlashes: !reading.splitsAtEscapedSlashes, into: &decoded)
+      hadDots = PathNormalizer.write(decoded.span, reading, into: &form)
+    } else {
+      hadDots = PathNormalizer.write(path, reading, into: &form)
+    }
+    if !reading.mergesSlashes {
+      // They are one afterwards, if ever.
+      if PathNormalizer.write(form.span, .merging, into: &decoded) { hadDots = true }
+      swap(&form, &decoded)
+    }
+    return hadDots
   }
 }
 
 extension RouteTrie {
-  /// Whether a path that matched nothing meets a route in its plain form, with `%2F` as a slash or as data.
+  /// Whether a path that matched nothing meets a route in one of its plain forms.
   ///
   /// Such a request must not reach a fallback: a lenient backend would serve what the route guards.
-  package func describesVariant(of path: Span<UInt8>, scratch: inout ByteBuffer) -> Bool {
-    if PathVariants.normalized(path, into: &scratch), describes(scratch.span) { return true }
-    return PathVariants.normalized(path, decodingSlashes: false, into: &scratch) && describes(scratch.span)
+  package func describesVariant(of path: Span<UInt8>, scratch: inout PathScratch) -> Bool {
+    PathVariants.anyForm(of: path, scratch: &scratch) { describes($0) }
   }
 }

@@ -1,5 +1,5 @@
 import Bytes
-package import ProtoJSON
+import ProtoJSON
 import ProtobufSchema
 package import RPC
 
@@ -58,13 +58,12 @@ extension RESTBinding {
       misfit: RPCError.Misfit(path: "", reason: detail))
   }
 
-  /// The error that ends a stream of JSON in the place of a message: an object with `error` alone, an object or a text
-  /// (``StreamWriter``). Nil for a message; an answer that has a field of this name is one.
+  /// Whether it is the error that ends a stream of JSON in the place of a message: an object with `error` alone, an object
+  /// or a text (``StreamWriter``). An answer that has a field of this name is a message.
   ///
   /// - Parameter envelope: the member that wraps each message; an error stands outside of it.
-  package func streamError(_ json: Span<UInt8>, envelope: String?, codec: JSONCodec) -> RPCError? {
-    guard Self.beginsWithError(json), Self.isErrorAlone(json), envelope != nil || !declaresError else { return nil }
-    return RESTErrors.readInStream(json, codec: codec)
+  package func isStreamError(_ json: Span<UInt8>, envelope: String?) -> Bool {
+    Self.beginsWithError(json) && Self.isErrorAlone(json) && (envelope != nil || !declaresError)
   }
 
   /// Whether the first member is `error`: that of most messages is another, and they need no further look.

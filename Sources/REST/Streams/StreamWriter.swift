@@ -11,7 +11,7 @@ package import RPC
 /// | --- | --- | --- | --- |
 /// | `ndjson` | `{…}\n{…}\n` | a line `{"error":{…}}` | the body ends |
 /// | `array` | `[{…},{…}` | a last element `{"error":{…}}`, then `]` | `]` |
-/// | `sse` | `data: {…}` and a blank line | `event: error`, `data: {…}` | `event: end`, `data: {}` |
+/// | `sse` | `event:` and `id:` where the route names fields for them, `data: {…}` and a blank line | `event: error`, `data: {…}` | `event: end`, `data: {}` |
 /// | raw | the bytes | the body is cut short: no last chunk, a reset | the body ends |
 ///
 /// The error is in the route's format, as in an answer without a stream; in `ndjson` and `array` it stands under
@@ -32,10 +32,15 @@ package struct StreamWriter: Sendable {
   }
 
   private let form: Form
+  private let events: EventFields
   /// Messages that were written.
   package private(set) var messages = 0
 
-  package init(_ form: Form) { self.form = form }
+  /// - Parameter events: what server-sent events have besides.
+  package init(_ form: Form, events: EventFields = EventFields()) {
+    self.form = form
+    self.events = events
+  }
 
   /// Appends one message.
   ///
@@ -49,7 +54,9 @@ package struct StreamWriter: Sendable {
     let before = output.count
     switch form {
     case .json(.array): output.append(messages == 0 ? "[" : ",")
-    case .json(.sse): output.append("data: ")
+    case .json(.sse):
+      if !events.isEmpty { events.write(wire, binding, into: &output) }
+      output.append("data: ")
     case .json(.ndjson), .raw: break
     }
     let type: String

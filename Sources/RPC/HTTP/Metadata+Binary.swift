@@ -58,6 +58,13 @@ extension Metadata {
     return true
   }
 
+  /// Whether a value is base64 in either alphabet, or a list of such.
+  public static func isBase64(_ value: Span<UInt8>) -> Bool {
+    if isNormalBinary(value) { return value.count % 4 != 1 }
+    var normal = ByteBuffer()
+    return normalizeBinary(value, into: &normal)
+  }
+
   /// Appends a binary value as the protocol writes it: standard alphabet, no padding, several values with a comma.
   ///
   /// - Returns: false when a part of the value is no base64 in either alphabet; nothing is appended then.

@@ -13,6 +13,14 @@ public enum Metadata {
     }
   }
 
+  /// Whether a name is kept for gRPC itself, now or later (gRPC over HTTP/2, Custom-Metadata): a caller's is not passed
+  /// on, since the next gRPC library may take it for its own. The two by which tracing libraries pass their context
+  /// through applications are those libraries'.
+  public static func isKeptForGRPC(_ name: Span<UInt8>) -> Bool {
+    MediaType.begins(name, "grpc-") && !ASCII.equalIgnoringCase(name, "grpc-trace-bin")
+      && !ASCII.equalIgnoringCase(name, "grpc-tags-bin")
+  }
+
   /// Whether a name may not stand in trailers: framing, routing, credentials, cookies, and what says how to read
   /// the content (RFC 9110 section 6.5.1).
   public static func isForbiddenInTrailers(_ name: Span<UInt8>) -> Bool {

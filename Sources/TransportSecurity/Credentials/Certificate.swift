@@ -51,6 +51,14 @@ package final class Certificate: Sendable {
     return nil
   }
 
+  /// Whether it should have been renewed at a moment: two weeks before its end, or where certificates are short-lived when
+  /// a third of its time is left.
+  package func endsSoon(at now: Int) -> Bool {
+    let left = Double(validUntil) - Double(now)
+    let life = Double(validUntil) - Double(validFrom)
+    return left >= 0 && left < min(14 * 86_400, life / 3)
+  }
+
   /// All certificates of a file, at least one.
   package static func load(path: String) throws(CredentialFault) -> [Certificate] {
     let file = try PEMFile(path: path)

@@ -68,7 +68,11 @@ package final class Identity: Sendable {
   /// What does not keep it from working, or not yet, at a moment in seconds since 1970.
   package func warnings(at now: Int) -> [String] {
     var warnings: [String] = []
-    if let fault = certificate.timeFault(at: now) { warnings.append("its certificate is out of time: \(fault)") }
+    if let fault = certificate.timeFault(at: now) {
+      warnings.append("its certificate is out of time: \(fault)")
+    } else if certificate.endsSoon(at: now) {
+      warnings.append("its certificate ends on \(Certificate.day(certificate.validUntil)): renew it")
+    }
     if certificate.names.all.isEmpty { warnings.append("its certificate is for no name") }
     var issued = certificate
     for (index, issuer) in chain.enumerated() {
@@ -82,6 +86,9 @@ package final class Identity: Sendable {
     ErrorQueue.clear()
     return warnings
   }
+
+  /// The first end of a certificate of it, in seconds since 1970.
+  package var validUntil: Int { chain.reduce(certificate.validUntil) { min($0, $1.validUntil) } }
 
   /// What makes it another one than before a reload.
   var fingerprint: [UInt8] { ([certificate] + chain).flatMap(\.digest) }

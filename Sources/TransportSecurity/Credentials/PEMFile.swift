@@ -13,7 +13,7 @@ struct PEMFile: ~Copyable {
 
   private static func read(_ path: String) throws(CredentialFault) -> WholeFile {
     do throws(FileFault) {
-      return try WholeFile(path, limit: maximumBytes, .regular, mayBeEmpty: false)
+      return try WholeFile(path, limit: maximumBytes, mayBeEmpty: false)
     } catch {
       switch error.kind {
       case .unreadable: throw CredentialFault(path, "it cannot be read: \(error.reason)")

@@ -76,8 +76,9 @@ extension CommandName {
     case .routes:
       [.init(name: "--config"), .init(name: "--json", takesValue: false)] + ArgumentScanner.adminOptions
     case .explain:
-      [.init(name: "--config"), .init(name: "-H", mayRepeat: true), .init(name: "--data")]
-        + ArgumentScanner.adminOptions
+      [
+        .init(name: "--config"), .init(name: "-H", mayRepeat: true), .init(name: "--data"), .init(name: "--stage"),
+      ] + ArgumentScanner.adminOptions
     case .stage:
       [
         .init(name: "--percent"), .init(name: "--clear", takesValue: false), .init(name: "--reason"),
@@ -107,7 +108,11 @@ extension ExplainArguments {
     self.init(config: try scanner.required("--config", "FILE"), method: method, target: target)
     for text in scanner.all("-H") { fields.append(try Self.field(text, scanner)) }
     data = scanner.value("--data")
-    if scanner.has("--admin") || scanner.has("--ca") { admin = try scanner.admin() }
+    stage = try scanner.value("--stage").map { (word) throws(UsageError) in try StageArguments.stage(word, scanner) }
+    if scanner.has("--admin") || scanner.has("--ca") {
+      if stage != nil { throw scanner.error("--stage and --admin do not go together") }
+      admin = try scanner.admin()
+    }
   }
 
   private static func field(_ text: String, _ scanner: ArgumentScanner) throws(UsageError) -> Field {
@@ -127,16 +132,18 @@ extension StageArguments {
 
   fileprivate init(_ scanner: ArgumentScanner) throws(UsageError) {
     let operands = try scanner.operands("PROCEDURE", "STAGE")
-    let stage = operands[1]
-    guard Self.stages.contains(stage) else {
-      let cure = Nearest.match(stage, in: Self.stages).map { "did you mean \($0)?" } ?? "rest, shadow, canary or rpc"
-      throw scanner.error("unknown stage \"\(stage)\"; \(cure)")
-    }
+    let stage = try Self.stage(operands[1], scanner)
     self.init(
-      procedure: try scanner.procedure(operands[0]),
+      procedure: try scanner.procedure(operands[0], mayBeAll: true),
       change: StageChange(
         stage: stage, percent: try Self.percent(scanner), reason: scanner.value("--reason") ?? ""),
       admin: try scanner.admin())
+  }
+
+  fileprivate static func stage(_ word: String, _ scanner: ArgumentScanner) throws(UsageError) -> String {
+    if stages.contains(word) { return word }
+    let cure = Nearest.match(word, in: stages).map { "did you mean \($0)?" } ?? "rest, shadow, canary or rpc"
+    throw scanner.error("unknown stage \"\(word)\"; \(cure)")
   }
 
   /// 0 to 100 with decimals, `%` or not.
@@ -155,7 +162,7 @@ extension ClearArguments {
     let operands = try scanner.operands("PROCEDURE")
     if scanner.has("--percent") { throw scanner.error("--percent and --clear do not go together") }
     self.init(
-      procedure: try scanner.procedure(operands[0]), reason: scanner.value("--reason") ?? "",
+      procedure: try scanner.procedure(operands[0], mayBeAll: true), reason: scanner.value("--reason") ?? "",
       admin: try scanner.admin())
   }
 }
@@ -173,10 +180,13 @@ extension HoldArguments {
 /// What the commands that talk to a running gateway have in common.
 extension ArgumentScanner {
   /// `pkg.Service/Method`, with a slash before it or without.
-  fileprivate func procedure(_ text: String) throws(UsageError) -> String {
+  ///
+  /// - Parameter mayBeAll: whether `*` may stand for the methods.
+  fileprivate func procedure(_ text: String, mayBeAll: Bool = false) throws(UsageError) -> String {
     let bare = text.hasPrefix("/") ? text.dropFirst() : text[...]
     let parts = bare.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isNameByte) }) else {
+    let names = mayBeAll && parts.last == "*" ? parts.dropLast() : parts[...]
+    guard parts.count == 2, names.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isNameByte) }) else {
       throw error("\"\(text)\" is not a procedure; write it like pkg.Service/Method")
     }
     return String(bare)

@@ -45,10 +45,12 @@ struct ExplainArguments: Sendable, Equatable {
   var data: String?
   /// Whose stages count; nil: those of the file.
   var admin: AdminURL?
+  /// The one that counts in place of either.
+  var stage: String?
 }
 
 struct StageArguments: Sendable, Equatable {
-  /// `pkg.Service/Method`.
+  /// `pkg.Service/Method`; all methods of a service: `pkg.Service/*`.
   var procedure: String
   var change: StageChange
   var admin = AdminURL.standard
@@ -64,7 +66,7 @@ struct StatusArguments: Sendable, Equatable {
 
 /// `turnout stage PROCEDURE --clear`
 struct ClearArguments: Sendable, Equatable {
-  /// `pkg.Service/Method`.
+  /// `pkg.Service/Method`; all methods of a service: `pkg.Service/*`.
   var procedure: String
   var reason = ""
   var admin = AdminURL.standard

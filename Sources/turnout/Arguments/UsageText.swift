@@ -9,7 +9,7 @@ enum UsageText {
       turnout check --config FILE     validate everything and name every fault with its place and cure
       turnout routes --config FILE [--json]
                                       the route table
-      turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY] [ADMIN]
+      turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY] [--stage STAGE | ADMIN]
                                       what a request would become, and why; no call is made
 
     With a running gateway, of which ADMIN is [--admin URL] [--ca FILE]:
@@ -123,17 +123,19 @@ enum UsageText {
     """
 
   private static let explain = """
-    usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY] [--admin URL] [--ca FILE]
+    usage: turnout explain --config FILE METHOD TARGET [-H 'name: value']... [--data BODY] [--stage STAGE]
+           turnout explain --config FILE METHOD TARGET ... [--admin URL] [--ca FILE]
 
     Prints the route that this request matches, the values that are bound and from where, which side its stage chooses,
     who is asked besides, and the request that would go upstream. No upstream is called. TARGET is the path, with its
     query. The stages are those of the file, or with --admin those of a running gateway, which is asked for them and for
-    nothing else.
+    nothing else; or with --stage one that no route may have yet.
 
       --config FILE   the configuration
       -H FIELD        a header field as 'name: value'; may be repeated
       --data BODY     the body; without a content-type it is JSON. Of an RPC call it is the message in JSON, whatever
                       the codec of its content-type (Default: none)
+      --stage STAGE   as if every route were in rest, shadow, canary or rpc
     \(asked)
 
     Exit codes: 0 explained, whatever would become of the request, 1 a faulty configuration, or no answer, 2 wrong usage.
@@ -148,9 +150,10 @@ enum UsageText {
     usage: turnout stage PROCEDURE STAGE [--percent N] [--reason TEXT] [--admin URL] [--ca FILE]
            turnout stage PROCEDURE --clear [--reason TEXT] [--admin URL] [--ca FILE]
 
-    Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow, canary or rpc. The
-    next request follows it. It stays until the file says another stage than it said before, or until it is cleared;
-    and it clears what a guard did. To stop a ramp where it is, see `turnout help hold`.
+    Moves a route of the running gateway: PROCEDURE is pkg.Service/Method, STAGE is rest, shadow, canary or rpc. With
+    'pkg.Service/*' all routes of a service: it lists them, then changes one after the other. The next request follows it.
+    It stays until the file says another stage than it said before, or until it is cleared; and it clears what a guard
+    did. To stop a ramp where it is, see `turnout help hold`.
 
       --percent N     the share of stage canary, 0 to 100 with at most two decimals (Default: that of the file)
       --clear         ends what was set at run time: the file counts again
@@ -161,13 +164,15 @@ enum UsageText {
 
       turnout stage content.v1.ContentService/GetRanking canary --percent 5
       turnout stage content.v1.ContentService/GetRanking --clear --reason 'the file has it now'
+      turnout stage 'content.v1.ContentService/*' rest --reason 'errors since 3:00'
 
     """
 
   private static let hold = """
     usage: turnout hold PROCEDURE [--off] [--reason TEXT] [--admin URL] [--ca FILE]
 
-    Stops the ramp of a route of the running gateway at its present share. Its guard goes on watching.
+    Stops the ramp of a route of the running gateway at its present share. Its guard goes on watching. A route without a
+    ramp is refused.
 
       --off           lets the ramp go on
       --reason TEXT   for the history and the log

@@ -12,6 +12,7 @@ extension Program {
         return report(.other(error.message))
       }
     }
+    request.stage = arguments.stage
     switch gateway.explain(configPath: arguments.config, request: request) {
     case .success(let text):
       console.out(text.hasSuffix("\n") ? text : text + "\n")

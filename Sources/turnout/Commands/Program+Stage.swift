@@ -4,6 +4,7 @@ import JSONValues
 
 extension Program {
   func stage(_ arguments: StageArguments) -> ExitCode {
+    if arguments.procedure.hasSuffix(Self.allMethods) { return stageAll(arguments) }
     let share = arguments.change.percent.map { " at \(Self.decimal($0))%" } ?? ""
     return send(
       .put, "\(arguments.procedure)/stage", arguments.change.json, to: arguments.admin,
@@ -11,6 +12,7 @@ extension Program {
   }
 
   func clearStage(_ arguments: ClearArguments) -> ExitCode {
+    if arguments.procedure.hasSuffix(Self.allMethods) { return clearAll(arguments) }
     let reason = arguments.reason.isEmpty ? [] : [JSONValue.Member("reason", .string(arguments.reason))]
     return send(
       .delete, "\(arguments.procedure)/stage", .object(reason), to: arguments.admin,
@@ -18,7 +20,15 @@ extension Program {
   }
 
   func hold(_ arguments: HoldArguments) -> ExitCode {
-    send(
+    do throws(ProgramError) {
+      let answer = try adminClient(arguments.admin).answer(.get, "/routes/\(arguments.procedure)")
+      if (try? JSONValue(parsing: answer))?["ramp"] == .null {
+        return report(.other("\(arguments.procedure) has no ramp: there is nothing to hold"))
+      }
+    } catch {
+      return report(.other(error.message))
+    }
+    return send(
       .put, "\(arguments.procedure)/hold", arguments.change.json, to: arguments.admin,
       said: "\(arguments.procedure): \(arguments.change.isHeld ? "the ramp is held" : "the ramp goes on")")
   }
@@ -36,8 +46,10 @@ extension Program {
       return report(.other(error.message))
     }
     console.out("\(said)\n")
-    for warning in GatewayStatus.warnings(of: try? JSONValue(parsing: answer)) {
-      console.error("turnout: warning: \(warning)\n")
+    let told = try? JSONValue(parsing: answer)
+    for warning in GatewayStatus.warnings(of: told) { console.error("turnout: warning: \(warning)\n") }
+    if case .bool(false)? = told?["saved"] {
+      console.error("turnout: the state file cannot be written: until it can, a restart would forget this\n")
     }
     return .done
   }

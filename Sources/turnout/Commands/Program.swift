@@ -9,7 +9,7 @@ struct Program: Sendable {
     case usage = 2
   }
 
-  static let version = "0.1.0"
+  static let version = Turnout.version
 
   /// What serve, check, routes, explain and demo run on.
   let gateway: any GatewayProgram

@@ -30,7 +30,7 @@ extension RouteStatus {
   }
 
   /// The kinds of differences that translation finds, without an answer of the other side.
-  private static let ofTranslation: Set<String> = ["request", "type", "status"]
+  private static let ofTranslation: Set<String> = ["request", "type", "status", "name", "form"]
   private static let noCopies = "Streams have no copies: go on to `canary`, with a guard."
 
   /// Where most differences are, of these kinds or of any.

@@ -148,6 +148,18 @@ import Testing
         == #"{"outcome":"failed","errors":[{"file":"turnout.yaml","line":3,"column":5,"#
         + #""message":"unknown key \"stagee\"; write \"stage\""}]}"#)
 
+    let hint = Diagnostic(severity: .warning, at: place, "a hint")
+    let both = AdminHandler(
+      role: .admin(token: nil), control: ScriptedControl(reloadAnswer: .failed([hint, fault])))
+    #expect(
+      Self.text(both.respond(to: Self.request(.post, "/reload")))
+        == #"{"outcome":"failed","errors":[{"file":"turnout.yaml","line":3,"column":5,"#
+        + #""message":"unknown key \"stagee\"; write \"stage\""}],"warnings":[{"file":"turnout.yaml","line":3,"#
+        + #""column":5,"message":"a hint"}]}"#)
+
+    let slow = AdminHandler(role: .admin(token: nil), control: ScriptedControl(reloadAnswer: nil))
+    #expect(slow.respond(to: Self.request(.post, "/reload")).status == 503)
+
     let control = ScriptedControl()
     let fine = AdminHandler(role: .admin(token: nil), control: control)
     #expect(Self.text(fine.respond(to: Self.request(.post, "/reload"))) == #"{"outcome":"ok"}"#)

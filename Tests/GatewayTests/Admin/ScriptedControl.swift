@@ -12,12 +12,12 @@ final class ScriptedControl: ControlPlane {
 
   let isReady: Bool
   private let stageAnswer: Result<[UInt8], ControlError>
-  private let reloadAnswer: ReloadOutcome
+  private let reloadAnswer: ReloadOutcome?
   private let recorded = Mutex<(stages: [StageCall], reloads: Int, refusals: [String])>(([], 0, []))
 
   init(
     isReady: Bool = true, stageAnswer: Result<[UInt8], ControlError> = .success(Array(#"{"stage":"rpc"}"#.utf8)),
-    reloadAnswer: ReloadOutcome = .ok(warnings: [])
+    reloadAnswer: ReloadOutcome? = .ok(warnings: [])
   ) {
     self.isReady = isReady
     self.stageAnswer = stageAnswer
@@ -62,7 +62,7 @@ final class ScriptedControl: ControlPlane {
     recorded.withLock { $0.refusals.append("\(actor.address) \(actor.showedToken) \(reason)") }
   }
 
-  func reload(actor: AdminActor) -> ReloadOutcome {
+  func reload(actor: AdminActor) -> ReloadOutcome? {
     recorded.withLock { $0.reloads += 1 }
     return reloadAnswer
   }

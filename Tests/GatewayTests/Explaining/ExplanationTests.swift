@@ -131,4 +131,34 @@ import Testing
     #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\n" })
     #expect(has(text, "value", "a\\u{1b}[31m\\nb"))
   }
+
+  /// A head that `serve` refuses is refused here too.
+  @Test(arguments: [
+    [("content-length", "5"), ("Content-Length", "6")], [("content-length", "5"), ("transfer-encoding", "chunked")],
+    [("content-length", "05")], [("content-length", "5, 6")], [("transfer-encoding", "gzip")],
+    [("host", "a"), ("host", "b")],
+  ])
+  func aHeadThatNoClientMaySend(fields: [(String, String)]) throws {
+    let given = fields.map { (name: $0.0, value: $0.1) }
+    for body in [nil, #"{"id":"7"}"#] {
+      let text = try explain([], "POST", "/v1/crates", given, body: body)
+      #expect(has(text, "answer", "no upstream is asked") && !text.contains("\nsent"), "\(text)")
+    }
+  }
+
+  /// What was typed with another body, or copied from a request with one.
+  @Test func aLengthThatIsNotThatOfTheBody() throws {
+    for fields in [[(name: "content-length", value: "99")], [(name: "transfer-encoding", value: "chunked")]] {
+      let text = try explain([], "POST", "/v1/crates", fields, body: #"{"id":"7"}"#)
+      #expect(has(text, "sent", "POST /v1/crates"), "\(text)")
+      #expect(has(text, "", "the body as it is"), "\(text)")
+    }
+  }
+
+  @Test func theMarkOfACopyIsNotPassedOn() throws {
+    let text = try explain(
+      [], "GET", "/v1/crates/7", [("x-turnout-shadow", "1"), ("X_Turnout-Shadow", "1"), ("x-tenant", "a")])
+    #expect(!text.lowercased().contains("shadow: 1"), "\(text)")
+    #expect(has(text, "", "x-tenant: a"))
+  }
 }

@@ -17,6 +17,7 @@ import Testing
     switch Router().route(head, in: snapshot) {
     case .procedure(let index, let request): return "procedure \(snapshot.routes[index].method) \(request)"
     case .rest(let index, let binding): return "rest \(snapshot.routes[index].method) \(binding)"
+    case .ambiguous(let index, _): return "ambiguous \(snapshot.routes[index].method)"
     case .fallback: return "fallback"
     case .preflight(let index, let binding): return "preflight \(snapshot.routes[index].method) \(binding ?? -1)"
     case .refused(let error): return "\(error.httpStatus ?? 0)"
@@ -96,5 +97,76 @@ import Testing
     let text = try Compiled([]).text + "fallback: legacy\n"
     let snapshot = try #require(try Compiled(text: text).snapshot)
     #expect(try route("GET \(path)", snapshot) == "fallback")
+  }
+
+  private static let more = """
+    service OtherService {
+      rpc Open(GetRequest) returns (Crate) {
+        option (google.api.http) = {get: "/v1/open/{id}"};
+      }
+      rpc File(GetRequest) returns (Crate) {
+        option (google.api.http) = {get: "/v1/files/{id=**}"};
+      }
+    }
+
+    """
+
+  private func withOthers(_ settings: [String] = []) throws -> Snapshot {
+    let text = try Compiled(settings).text + "  depot.v1.OtherService: { rest: legacy }\nfallback: legacy\n"
+    return try #require(try Compiled(text: text, proto: Depot.proto + Self.more).snapshot)
+  }
+
+  /// What a lenient backend would take for a path of another route, or for one that the route does not have.
+  @Test(arguments: [
+    "/v1/open/..", "/v1/open/.", "/v1/open/%2e%2E", "/v1/open/..;x", "/v1/open/..%2fcrates%2f7", "/v1/open/%252e%252e",
+    "/v1/open/..%5ccrates", "/v1/files/../crates/7", "/v1/files/a/%2e/b", "/v1/files/a/..%252fb", "/v1/files/a/../b",
+  ])
+  func aDotSegmentInAPathOfARouteIsRefused(path: String) throws {
+    #expect(try route("GET \(path)", withOthers()).hasPrefix("ambiguous"))
+  }
+
+  @Test(arguments: [
+    "/v1/files/a..b/..c/v1.2/.x/...", "/v1/open/a%2Fb", "/v1/open/a;b", "/v1/open/a%3Ab", "/v1/open/100%25",
+    "/v1/open/%",
+    "/v1/files/a%20b/%C3%A9", "/v1/files/a%2Fb;c",
+  ])
+  func aPathThatMeansNothingElsePasses(path: String) throws {
+    #expect(try route("GET \(path)", withOthers()).hasPrefix("rest"))
+  }
+
+  /// An escaped colon is data to the gateway, and a verb's for who decodes first.
+  @Test func anEscapedColonDoesNotHideAVerb() throws {
+    let sealing = Self.more.replacing("get: \"/v1/open/{id}\"", with: "post: \"/v1/crates/{id}\"")
+    let text = try Compiled([]).text + "  depot.v1.OtherService: { rest: legacy }\n"
+    let snapshot = try #require(try Compiled(text: text, proto: Depot.proto + sealing).snapshot)
+    #expect(try route("POST /v1/crates/7", snapshot) == "rest Open 0")
+    #expect(try route("POST /v1/crates/7:seal", snapshot) == "rest Seal 0")
+    #expect(try route("POST /v1/crates/7%3Aseal", snapshot) == "ambiguous Open")
+    #expect(try route("POST /v1/crates/7%3Aother", snapshot) == "rest Open 0")
+  }
+
+  /// No backend that normalises is asked.
+  @Test func aRouteWithoutARESTSideTakesItsPathsAsTheyAre() throws {
+    let text = try Compiled(["stage: rpc"]).text.replacing("    rest: legacy\n", with: "")
+    let snapshot = try #require(try Compiled(text: text).snapshot)
+    #expect(try route("GET /v1/crates/%2e%2e", snapshot) == "rest Get 0")
+  }
+
+  @Test(arguments: [
+    ("api.example.com", "api.example.com", true), ("api.example.com", "api.example.com.", true),
+    ("api.example.com", "api.example.com.:80", true), ("api.example.com", "api.example.com..", true),
+    ("api.example.com", ".", false), ("api.example.com", "", false), ("api.example.com", "xapi.example.com", false),
+    ("api.example.com", "example.com.", false), ("*.example.com", "a.example.com.", true),
+    ("*.example.com", "a.b.example.com:1", true), ("*.example.com", "example.com.", false),
+    ("*.example.com", ".example.com", false), ("*.example.com", "aexample.com", false),
+    ("a.example:81", "a.example:81", true), ("a.example:81", "a.example.:81", true),
+    ("a.example:81", "a.example", false),
+    ("a.example:81", "a.example:8", false), ("*.a.example:81", "b.a.example.:81", true),
+    ("*.a.example:81", "b.a.example:82", false), ("[::1]", "[::1]:80", true), ("[::1]:80", "[::1]", false),
+  ])
+  func hosts(pattern: String, authority: String, fits: Bool) {
+    let bytes = Array(authority.utf8)
+    let found = HostPattern(pattern).fits(bytes.span)
+    #expect(found == fits)
   }
 }

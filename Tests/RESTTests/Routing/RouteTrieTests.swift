@@ -190,14 +190,14 @@ struct PathVariantsTests {
   @Test("with slashes kept as data")
   func keepingSlashes() {
     var output = ByteBuffer()
-    #expect(PathVariants.normalized(Array("/v1//a%2Fb%5C/".utf8).span, decodingSlashes: false, into: &output))
+    #expect(PathVariants.normalized(Array("/v1//a%2Fb%5C/".utf8).span, as: .keepingSlashes, into: &output))
     #expect(String(repairing: output.span) == "/v1/a%2Fb%5C")
   }
 
   @Test("a path that meets a route only in another spelling is found")
   func meeting() throws {
     let trie = try trie(["GET /v1/parcels/{id}", "POST /v1/admin:drop"])
-    var scratch = ByteBuffer()
+    var scratch = PathScratch()
     let meets: (String) -> Bool = { trie.describesVariant(of: Array($0.utf8).span, scratch: &scratch) }
     for path in [
       "/v1/parcels/a%2Fb/", "/v1/parcels/p/", "/v1//parcels/p", "/v1%2Fparcels/p", "/x/../v1/admin:drop",
@@ -207,5 +207,56 @@ struct PathVariantsTests {
       #expect(meets(path), "\(path)")
     }
     for path in ["/v1/parcels/p", "/v1/other/", "/V1/parcels/p/", "/v1/parcels/"] { #expect(!meets(path), "\(path)") }
+  }
+
+  /// Each line is a path, and what some servers make of it.
+  @Test(
+    "all readings that servers have are tried",
+    arguments: [
+      ("/x/../v1/a", "/v1/a"), ("/v1//x/../a", "/v1/a"), ("/v1/a//../b", "/v1/a/b"), ("/v1/a/%2e%2e", "/v1"),
+      ("/v1/a;x=1/b", "/v1/a/b"), ("/v1/a/..;x/b", "/v1/b"), ("/v1%5Ca", "/v1/a"), ("/v1\\a", "/v1/a"),
+      ("/v1%252fa", "/v1/a"), ("/v1/%252e%252e/a", "/a"), ("/v1%25%32%66a", "/v1/a"), ("/v1%2%66a", "/v1/a"),
+      ("/x/../v1/%2e%2e", "/v1/%2e%2e"), ("/v1/q/%2e%2e/../../a%2Fb", "/v1/a/b"),
+      ("/x/../v1/a%2Fb", "/v1/a%2Fb"), ("/x/../v1/a\\b", "/v1/a\\b"), ("/x/../v1/a;b", "/v1/a;b"),
+      ("/v1//x//../../a", "/v1/a"),
+    ])
+  func readings(path: String, meaning: String) {
+    var scratch = PathScratch()
+    let bytes = Array(path.utf8)
+    let wanted = Array(meaning.utf8)
+    let isFound = PathVariants.anyForm(of: bytes.span, scratch: &scratch) { form in
+      String(repairing: form) == String(repairing: wanted.span)
+    }
+    #expect(isFound)
+    let mayDiffer = PathVariants.mayDiffer(bytes.span)
+    #expect(mayDiffer)
+  }
+
+  @Test("a path too ambiguous to be looked at is taken for one that has the property")
+  func tooAmbiguous() {
+    var scratch = PathScratch()
+    let path = Array(String(repeating: "/%252e", count: 2_000).utf8)
+    let isFound = PathVariants.anyForm(of: path.span, scratch: &scratch) { _ in false }
+    #expect(isFound)
+    let long = Array(String(repeating: "/%20", count: 2_000).utf8)
+    let isFoundInUsual = PathVariants.anyForm(of: long.span, scratch: &scratch) { _ in false }
+    #expect(!isFoundInUsual)
+  }
+
+  @Test("dot segments are seen however they are written")
+  func dotSegments() {
+    var scratch = PathScratch()
+    for path in [
+      "/a/..", "/a/.", "/./a", "/a/%2e", "/a/%2E%2e/b", "/a/..;x", "/a/%252e%252e", "/a/x%2f..%2fy", "/a\\..",
+      "/a/..%5c",
+      "/a/..%252f", "/a/..%3bx", "/a/.%252e",
+    ] {
+      let isSeen = PathVariants.holdsDotSegment(Array(path.utf8).span, scratch: &scratch)
+      #expect(isSeen, "\(path)")
+    }
+    for path in ["/a/...", "/a/..b", "/a/.b", "/a/b.", "/a.b/c..d", "/a/%2e%2e%2e", "/a/%20", "/a;../b", "/", ""] {
+      let isSeen = PathVariants.holdsDotSegment(Array(path.utf8).span, scratch: &scratch)
+      #expect(!isSeen, "\(path)")
+    }
   }
 }

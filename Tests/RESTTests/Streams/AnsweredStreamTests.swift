@@ -100,8 +100,9 @@ struct AnsweredStreamTests {
 
   private func error(_ fixture: Fixture, _ json: String, envelope: String? = nil) -> String? {
     let bytes = Array(json.utf8)
-    return fixture.binding.streamError(bytes.span, envelope: envelope, codec: fixture.codec)
-      .map { "\($0.code.name): \($0.message)" }
+    guard fixture.binding.isStreamError(bytes.span, envelope: envelope) else { return nil }
+    let error = RESTErrors.readInStream(bytes.span, codec: fixture.codec)
+    return "\(error.code.name): \(error.message)"
   }
 
   @Test func errorsInThePlaceOfAMessage() throws {

@@ -6,6 +6,8 @@ import Testing
 @Suite("Metadata")
 struct MetadataTests {
   private func isReserved(_ name: String) -> Bool { Metadata.isReserved(bytes(name).span) }
+  private func isKept(_ name: String) -> Bool { Metadata.isKeptForGRPC(bytes(name).span) }
+  private func isBase64(_ value: String) -> Bool { Metadata.isBase64(bytes(value).span) }
   private func isBinary(_ name: String) -> Bool { Metadata.isBinary(bytes(name).span) }
 
   @Test func reservedNames() {
@@ -18,6 +20,24 @@ struct MetadataTests {
     }
     for name in ["connection", "connect", "x-connect-y", "trailer-x", "trailer", "grpc-trace-bin", "grpc-x"] {
       #expect(!isReserved(name))
+    }
+  }
+
+  @Test func namesThatAreKeptForGRPC() {
+    for name in ["grpc-foo", "Grpc-Status", "grpc-previous-rpc-attempts", "grpc-x-bin"] {
+      #expect(isKept(name))
+    }
+    for name in ["grpc-trace-bin", "Grpc-Tags-Bin", "grpc", "grpcx", "x-grpc-web", ""] {
+      #expect(!isKept(name))
+    }
+  }
+
+  @Test func base64InEitherAlphabet() {
+    for value in ["", "AA", "AAE", "AAE=", "-_8", "+/8=", "AAE,AAI", "AAE=, AAI="] {
+      #expect(isBase64(value), "\(value)")
+    }
+    for value in ["!!!", "A", "AA E", "AAE,!", "AAE,A", "AAEAA", "é"] {
+      #expect(!isBase64(value), "\(value)")
     }
   }
 

@@ -176,6 +176,12 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     goAway()
   }
 
+  func endCalls(with error: RPCError) {
+    for call in calls { call.fail(error) }
+    goAway()
+    scheduleFlush()
+  }
+
   func cut() {
     wire?.close()
     leave()

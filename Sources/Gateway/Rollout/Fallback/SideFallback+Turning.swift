@@ -18,7 +18,12 @@ extension SideFallback {
     if call.isAtDeadline { return cannot(.late) }
     // A long body that is translated as it comes, and one that went on without being gathered.
     if call.isUploading || !hasWholeRequest && fields == nil { return cannot(.tooLarge) }
+    // The attempt that goes on if the other side cannot be asked has these for its own.
+    var sent: FieldBlock?
     if let fields {
+      let copy = FieldBlock()
+      copy.append(contentsOf: call.head.fields)
+      sent = copy
       call.head.fields.removeAll()
       call.head.fields.append(contentsOf: fields)
     }
@@ -32,6 +37,10 @@ extension SideFallback {
     do {
       request = try call.wholeRequest(for: upstream)
     } catch {
+      if let sent {
+        call.head.fields.removeAll()
+        call.head.fields.append(contentsOf: sent)
+      }
       return cannot(call.lackedRoom ? .buffers : .refused)
     }
     turn(error, decision, route)

@@ -25,6 +25,7 @@ extension Shadow {
     result.differences.removeAll { dropped.contains($0.path) && [.missing, .extra].contains($0.kind) }
     result.differences += drift
     if let status = successStatus(own) { result.differences.append(status) }
+    if side == .rpc { result.differences += spelling(own, besides: drift) }
     let codes = side == .rpc ? (Self.code(own), Self.code(other)) : (Self.code(other), Self.code(own))
     conclude(result, rest: codes.0, rpc: codes.1)
   }
@@ -131,9 +132,12 @@ extension Shadow {
   private func conclude(_ result: AnswerComparison, rest: Code?, rpc: Code?) {
     if copy.lackedRoom { return skip(.buffers) }
     guard result.isComplete else { return skip(.notComparable) }
-    let isMatch = result.isMatch(unknownMatters: settings.unknown == .mismatch)
+    let isMatch = result.isMatch(
+      unknownMatters: settings.unknown == .mismatch, spellingMatters: settings.spelling == .mismatch)
     (isMatch ? state.match : state.mismatch).add(1, shard: worker.index)
-    route.figures(.rpc, worker).count(match: isMatch)
+    // How the old side spells its answers is no fault of the new one, and nothing for its guard.
+    let isSame = result.isMatch(unknownMatters: settings.unknown == .mismatch, spellingMatters: false)
+    route.figures(.rpc, worker).count(match: isSame)
     if !result.differences.isEmpty {
       record(result.differences, isSample: !isMatch, rest: Self.name(rest), rpc: Self.name(rpc))
     }
@@ -170,7 +174,8 @@ extension Shadow {
   private func log(_ differences: [Difference], _ suppressed: Int) {
     guard let first = differences.first(where: { $0.kind != .unknown }) ?? differences.first else { return }
     var line = "the sides of \(route.plan.name) differ at \(first.path): \(first.kind.rawValue)"
-    line += " (rest \(first.rest.shown), rpc \(first.rpc.shown))"
+    let (rest, rpc) = first.kind == .form ? (first.rest.quoted, first.rpc.quoted) : (first.rest.shown, first.rpc.shown)
+    line += " (rest \(rest), rpc \(rpc))"
     if differences.count > 1 { line += ", and at \(differences.count - 1) more" }
     if suppressed > 0 { line += "; \(suppressed) more calls differed since the last line" }
     worker.log(.warning, line)
@@ -178,6 +183,11 @@ extension Shadow {
 }
 
 extension DifferenceValue {
+  /// In a log line, where it matters whether it is a text.
+  var quoted: String {
+    if case .text(let text) = self { "\"\(text)\"" } else { shown }
+  }
+
   /// In a log line.
   var shown: String {
     switch self {

@@ -7,7 +7,8 @@ struct DryRunCounters {
   let ok: Counter
   /// Translation refused the request.
   let refused: Counter
-  /// The rest side's answer does not fit the schema, or has another status than `success_status`.
+  /// The rest side's answer does not fit the schema, is spelt otherwise than the gateway would, or has another status than
+  /// `success_status`.
   let misfit: Counter
   let skipped: Counter
 
@@ -22,18 +23,22 @@ struct DryRunCounters {
 
 extension Shadow {
   /// Says what a flip would break: a request that translation refuses although the rest side takes it, an answer that
-  /// does not fit the schema.
+  /// does not fit the schema or would be written otherwise.
   func endDryRun(_ answer: ShadowAnswer) {
     copy.unknownFields = []
     let own = resolved(answer)
     var differences = legacyDrift(copy.unknownFields)
     copy.unknownFields = []
+    let isPossible = other == nil
+    if isPossible { differences += spelling(own, besides: differences) }
     if copy.lackedRoom { return skip(.buffers) }
     let code = Self.code(own)
     let counters = state.dryRun
     var counter = counters.ok
-    if other == nil, let status = successStatus(own) { differences.append(status) }
-    if differences.contains(where: { $0.kind == .type || $0.kind == .status }) { counter = counters.misfit }
+    if isPossible, let status = successStatus(own) { differences.append(status) }
+    if differences.contains(where: { $0.kind == .type || $0.kind == .status }) || spellingMatters(differences) {
+      counter = counters.misfit
+    }
     if case .refused(let error) = other, error.code != code {
       counter = counters.refused
       differences.insert(

@@ -58,6 +58,9 @@ final class Shadow {
     answering = call.decision.flatMap { route.plan.upstream(of: $0.side) }
   }
 
+  /// Tells a backend that it is asked for comparison only; taken out of clients' requests.
+  static let mark: StaticString = "x-turnout-shadow"
+
   var settings: RouteSettings.Shadow { route.plan.settings.shadow }
 
   // MARK: The request
@@ -103,7 +106,7 @@ final class Shadow {
     copy.deadline = worker.loop.now + time
     try Backends.backend(for: route.plan, upstreams[upstream].dialect).encodeRequest(copy, message, into: request)
     let span = CopySpan(of: call, to: side) { call.prepare(request, upstream: upstream) }
-    request.fields.append("x-turnout-shadow", "1")
+    request.fields.append("\(Self.mark)", "1")
     guard claim(request.body?.buffer.count ?? 0) else { return }
     self.span = span
     // Without tries beside the first one: a copy must not cost more than one request for each call.

@@ -8,9 +8,13 @@ final class AuditLog: Sendable {
   private let sink: LogSink
   private let replica: String
 
-  /// - Parameter replica: who writes; several may write to one place.
-  init(path: String, replica: String) throws(SystemError) {
-    sink = try LogSink(.file(path: path))
+  /// - Parameters:
+  ///   - replica: who writes; several may write to one place.
+  ///   - noticed: told when the file takes nothing, and when it does again.
+  init(
+    path: String, replica: String, noticed: @escaping @Sendable (LogSink.Notice) -> Void = { _ in }
+  ) throws(SystemError) {
+    sink = try LogSink(.file(path: path), noticed: noticed)
     self.replica = replica
   }
 

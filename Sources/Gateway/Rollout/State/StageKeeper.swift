@@ -1,3 +1,4 @@
+import Dispatch
 import EventLoops
 import Metrics
 import Migration
@@ -66,6 +67,11 @@ final class StageKeeper: Sendable {
 
   /// Tells if what will be set could not be written; for a reload, after which somebody looks.
   func probe() { file.withLock { $0 }?.probe() }
+
+  /// Waits a moment for what was set to be in the file.
+  ///
+  /// - Returns: whether it is; nil when there is no file.
+  func isSaved() -> Bool? { file.withLock { $0 }?.settle(within: .seconds(1)) }
 
   /// Writes what is not written yet; for the end of the process.
   func flush() { file.withLock { $0 }?.flush() }

@@ -67,7 +67,7 @@ final class StateFile: Sendable {
   private func readAll() throws(StateFault) -> [UInt8]? {
     if isOccupied { throw StateFault("it is not a regular file") }
     do throws(FileFault) {
-      return try WholeFile(path, limit: StateFileContent.maximumBytes, .regular).bytes
+      return try WholeFile(path, limit: StateFileContent.maximumBytes).bytes
     } catch {
       if error.kind == .unreadable(ENOENT) { return nil }
       throw StateFault(error.reason)
@@ -90,6 +90,18 @@ final class StateFile: Sendable {
 
   /// Writes what is to be written, on the caller's thread; for the end of the process.
   func flush() { queue.sync { writeIfScheduled() } }
+
+  /// Waits a moment for what has changed to be on the disk.
+  ///
+  /// - Returns: whether it is; what is not is tried again.
+  func settle(within time: DispatchTimeInterval) -> Bool {
+    let done = DispatchSemaphore(value: 0)
+    queue.async { [weak self] in
+      self?.writeIfScheduled()
+      done.signal()
+    }
+    return done.wait(timeout: .now() + time) == .success && state.withLock { !$0.isFailing }
+  }
 
   /// Finds out whether a change could be written, before there is one: a folder that is missing or read-only should not
   /// come to light when a guard has just taken a route back. Nothing is left behind.

@@ -125,7 +125,7 @@ struct ConnectFace: Face {
   }
 
   func encodeError(_ call: Call, _ error: RPCError, into answer: Answer) {
-    answer.status = error.httpStatus ?? error.code.httpStatus
+    answer.status = Self.status(of: error)
     MetadataCarrying.copyReply(call.replyMetadata, to: answer.fields)
     MetadataCarrying.copyTrailers(call.replyTrailers, to: answer.fields)
     for header in error.headers { answer.fields.append(header.name, header.value) }
@@ -152,6 +152,13 @@ struct ConnectFace: Face {
   private func isUnknownCaller(_ call: Call, _ error: RPCError) -> Bool {
     guard error.httpStatus == 405 || error.httpStatus == 415 else { return false }
     return (asked == .unsupportedMediaType || asked == .methodNotAllowed) && !Self.speaks(call.head)
+  }
+
+  /// Clients may have the code from the status alone, so it is the one of the code: what REST callers are told of an
+  /// upstream that is broken (502) would be another code to them (Connect protocol, Error Codes).
+  private static func status(of error: RPCError) -> Int {
+    guard let status = error.httpStatus, status != 502 else { return error.code.httpStatus }
+    return status
   }
 
   /// Whether an error is one of HTTP's own, told by the status also to who asked for a stream.

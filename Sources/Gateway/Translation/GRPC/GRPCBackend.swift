@@ -17,7 +17,7 @@ struct GRPCBackend: GRPCReplying {
 
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     let message = try payload.kept(in: codec, call)
-    writeRequest(call, coding: message.coding, into: request)
+    try writeRequest(call, coding: message.coding, into: request)
     request.envelope = GRPCRequests.envelope(of: message)
     request.body = message
     // Whole as the body is, gRPC clients announce no length.
@@ -28,8 +28,8 @@ struct GRPCBackend: GRPCReplying {
 extension GRPCBackend {
   var dialect: EnvelopeDialect? { .grpc }
 
-  func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) {
-    GRPCRequests.writeRequestHead(call, route, codec.grpcContentType, codec, coding, into: request)
+  func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) throws(RPCError) {
+    try GRPCRequests.writeRequestHead(call, route, codec.grpcContentType, codec, coding, into: request)
     request.fields.append(.te, "trailers")
   }
 }

@@ -61,12 +61,13 @@ enum GRPCRequests {
   static func writeRequestHead(
     _ call: Call, _ route: Route, _ contentType: StaticString, _ codec: MessageCodec, _ coding: ContentCoding,
     into request: UpstreamRequest
-  ) {
+  ) throws(RPCError) {
     request.method = .post
     request.target.append(text: route.procedure)
     request.isIdempotent = route.type.idempotency != .unknown
     let fields = request.fields
     MetadataCarrying.copyRequest(call.head.fields, to: fields)
+    try MetadataCarrying.checkBinary(fields, from: call.face.kind)
     MetadataCarrying.removeUnprintable(from: fields)
     fields.append(.contentType, contentType)
     if let left = call.millisecondsLeft { GRPCTimeout.write(milliseconds: left, into: fields) }

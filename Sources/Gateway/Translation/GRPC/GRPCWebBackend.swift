@@ -17,7 +17,7 @@ struct GRPCWebBackend: GRPCReplying {
 
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     let message = try payload.kept(in: codec, call)
-    writeRequest(call, coding: message.coding, into: request)
+    try writeRequest(call, coding: message.coding, into: request)
     request.envelope = GRPCRequests.envelope(of: message)
     request.body = message
     request.framing = .length(message.buffer.count + EnvelopeHead.size)
@@ -27,8 +27,8 @@ struct GRPCWebBackend: GRPCReplying {
 extension GRPCWebBackend {
   var dialect: EnvelopeDialect? { .grpcWeb }
 
-  func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) {
-    GRPCRequests.writeRequestHead(call, route, codec.grpcWebContentType, codec, coding, into: request)
+  func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) throws(RPCError) {
+    try GRPCRequests.writeRequestHead(call, route, codec.grpcWebContentType, codec, coding, into: request)
     request.fields.append("x-grpc-web", "1")
   }
 }

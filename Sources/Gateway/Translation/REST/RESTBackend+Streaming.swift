@@ -44,13 +44,13 @@ extension RESTBackend: StreamBackend {
       // The status says enough.
       plain.removeAll()
     }
-    let codec = route.profileCodec
+    let (codec, format) = (route.profileCodec, route.errorFormat)
     guard let type = head.fields.firstIndex(of: .contentType) else {
-      return RESTErrors.read(status: head.status, contentType: nil, body: plain.span, codec: codec)
+      return RESTErrors.read(status: head.status, contentType: nil, body: plain.span, codec: codec, format: format)
     }
     return plain.withSpan { body in
       head.fields.withValue(at: type) { type in
-        RESTErrors.read(status: head.status, contentType: type, body: body, codec: codec)
+        RESTErrors.read(status: head.status, contentType: type, body: body, codec: codec, format: format)
       }
     }
   }

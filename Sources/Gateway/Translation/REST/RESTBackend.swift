@@ -31,8 +31,7 @@ struct RESTBackend: Backend {
       }
     }
     request.method = HTTPMethod(binding.httpMethod == "*" ? "POST" : binding.httpMethod)
-    if !route.settings.stripPrefix { request.target.append(text: route.settings.prefix) }
-    request.target.append(target)
+    try writeTarget(target, binding, call, into: request)
     request.isIdempotent = request.method.isIdempotent || route.type.idempotency != .unknown
     MetadataCarrying.copyRequest(call.head.fields, to: request.fields)
     request.fields.append(.accept, accepted(binding))
@@ -46,6 +45,21 @@ struct RESTBackend: Backend {
       request.body = body
     }
     request.authority.append(call.head.authority)
+  }
+
+  /// A value must not make the path of another method, which somebody else may call.
+  private func writeTarget(
+    _ target: borrowing ByteBuffer, _ binding: RESTBinding, _ call: Call, into request: UpstreamRequest
+  ) throws(RPCError) {
+    request.target.append(text: route.settings.prefix)
+    request.target.append(target)
+    if !binding.template.captures.isEmpty {
+      let leaves = request.target.withSpan { call.worker.router.spelling.leaves($0, request, call, route) }
+      if leaves {
+        throw RPCError(.invalidArgument, "a value of the path makes it a path of another method of the REST backend")
+      }
+    }
+    if route.settings.stripPrefix { request.target.consume(route.settings.prefix.utf8.count) }
   }
 
   /// The first binding that carries the message; the refusal of the first one if none does.
@@ -109,12 +123,19 @@ struct RESTBackend: Backend {
     _ payload: Payload
   ) throws(RPCError) {
     guard status >= 200, status < 300 else {
-      throw RESTErrors.read(status: status, contentType: type, body: body, codec: route.profileCodec)
+      throw RESTErrors.read(
+        status: status, contentType: type, body: body, codec: route.profileCodec, format: route.errorFormat)
     }
-    if let error = route.successErrors?.error(contentType: type, body: body, codec: route.profileCodec) { throw error }
+    if let error = route.successErrors?.error(
+      contentType: type, body: body, codec: route.profileCodec, format: route.errorFormat)
+    {
+      throw error
+    }
     payload.codec = .proto
     try route.bindings[call.restBinding].decodeResponse(
       status: status, contentType: type, body: body, envelope: route.settings.envelope,
-      codec: call.isCopy ? route.comparison.tolerantCodec : nil, unknown: &unknown, into: &payload.buffer)
+      codec: call.isCopy ? route.comparison.tolerantCodec : nil,
+      // A comparison is to find it: REST callers will miss it once the other side answers.
+      marker: call.isCopy ? nil : route.successErrors?.member, unknown: &unknown, into: &payload.buffer)
   }
 }

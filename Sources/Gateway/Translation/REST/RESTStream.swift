@@ -40,7 +40,7 @@ final class RESTStream: MessageReader, MessageWriter {
       form = .json(choice.form)
       contentType = choice.contentType
     }
-    writer = StreamWriter(form)
+    writer = StreamWriter(form, events: route.events)
   }
 
   // MARK: Reading

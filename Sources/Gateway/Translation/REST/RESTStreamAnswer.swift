@@ -117,7 +117,7 @@ final class RESTStreamAnswer: MessageReader {
       if case .events = form {
         switch try events.next(&buffer, isLast: isLast) {
         case .needsMore, .end: return nil
-        case .error: throw events.data.withSpan { RESTErrors.readInStream($0, codec: route.profileCodec) }
+        case .error: throw events.data.withSpan { readError($0) }
         case .message:
           let message = try events.data.withSpan { (bytes) throws(RPCError) in
             try decode(bytes, call, envelope: route.settings.envelope)
@@ -159,9 +159,8 @@ final class RESTStreamAnswer: MessageReader {
     case .values(.whole):
       return try decode(bytes, call, envelope, isTyped: true)
     case .values, .events:
-      let codec = route.profileCodec
-      if let error = route.successErrors?.error(contentType: nil, body: bytes, codec: codec) { throw error }
-      if let error = binding.streamError(bytes, envelope: route.settings.envelope, codec: codec) { throw error }
+      if let error = successError(nil, bytes) { throw error }
+      if binding.isStreamError(bytes, envelope: route.settings.envelope) { throw readError(bytes) }
       if let envelope, let list = binding.enclosedArray(bytes, envelope: envelope) {
         enclosed.append(bytes.extracting(list))
         enclosedValues = StreamReader(.array, of: .upstream, maximumMessage: maximumMessage)
@@ -194,13 +193,18 @@ final class RESTStreamAnswer: MessageReader {
   private func decode(
     _ bytes: Span<UInt8>, _ type: Span<UInt8>?, _ envelope: String?, _ unknown: inout [String], _ payload: Payload
   ) throws(RPCError) {
-    if form == .values(.whole),
-      let error = route.successErrors?.error(contentType: type, body: bytes, codec: route.profileCodec)
-    {
-      throw error
-    }
+    if form == .values(.whole), let error = successError(type, bytes) { throw error }
     try binding.decodeResponse(
-      status: status, contentType: type, body: bytes, envelope: envelope, unknown: &unknown, into: &payload.buffer)
+      status: status, contentType: type, body: bytes, envelope: envelope, marker: route.successErrors?.member,
+      unknown: &unknown, into: &payload.buffer)
+  }
+
+  private func successError(_ type: Span<UInt8>?, _ bytes: Span<UInt8>) -> RPCError? {
+    route.successErrors?.error(contentType: type, body: bytes, codec: route.profileCodec, format: route.errorFormat)
+  }
+
+  private func readError(_ bytes: Span<UInt8>) -> RPCError {
+    RESTErrors.readInStream(bytes, codec: route.profileCodec, format: route.errorFormat)
   }
 
   private func located(_ error: RPCError) -> RPCError {

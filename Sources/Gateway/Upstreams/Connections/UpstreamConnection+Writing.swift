@@ -86,9 +86,12 @@ extension UpstreamConnection: TickFlushing {
   func flush() {
     isFlushing = false
     guard state == .active, !output.isEmpty else { return }
-    switch output.write(givingTo: worker.loop.buffers, { transport?.write(from: &$0) ?? .closed }) {
-    case .transferred: hasSent = true
-    case .wouldBlock: break
+    let waiting = output.count
+    let outcome = output.write(givingTo: worker.loop.buffers) { transport?.write(from: &$0) ?? .closed }
+    // Of several buffers the first may have left where the last could not.
+    if output.count < waiting { hasSent = true }
+    switch outcome {
+    case .transferred, .wouldBlock: break
     case .failed(let error):
       // What the backend said before it stopped listening may still be there to read.
       output.removeAll(givingTo: worker.loop.buffers)

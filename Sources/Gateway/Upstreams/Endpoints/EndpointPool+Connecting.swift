@@ -45,6 +45,10 @@ extension EndpointPool {
     case .address(let address): socket = try Socket.connect(to: address)
     case .unixSocket(let path): socket = try Socket.connect(toPath: path)
     }
+    // The last descriptors are for those who look after the process. The code is EMFILE.
+    guard worker.shared.descriptors.allows(upstream: socket.descriptor) else {
+      throw SystemError(call: "socket", code: 24)
+    }
     guard let security else { return Transport(socket) }
     let session = try SecureSession(client: security.context, name: security.serverName ?? server.host)
     return Transport(socket, session, on: worker.loop)

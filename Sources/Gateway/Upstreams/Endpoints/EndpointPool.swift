@@ -105,7 +105,13 @@ final class EndpointPool {
       connection.carry(attempt)
       return
     }
-    if connections < settings.maxConnections, takePlace() { connect(attempt) } else { wait(attempt) }
+    if connections < settings.maxConnections, takePlace() {
+      connect(attempt)
+    } else if isMultiplexed, !onFreshConnection, let connection = shared.first(where: \.isLastResort) {
+      connection.carry(attempt)
+    } else {
+      wait(attempt)
+    }
   }
 
   /// A check is served whatever the limits: that an endpoint has much to do does not make it ill.

@@ -148,9 +148,14 @@ final class EndpointSet {
       isDistrusted = false
       expires = worker.loop.now + Swift.max(answer.timeToLive, .seconds(1))
       update(answer.servers)
+      if state.names.resolved(configuration.shownHost) {
+        worker.log(
+          .info, "the name \(configuration.shownHost) of the upstream \(identity.upstream) has addresses again")
+      }
     case .success, .failure:
       // An old address is better than none while the name server is away.
       if case .failure(let error) = result { fault = configuration.isSecret ? error.reason : "\(error)" }
+      tellTrouble(result)
       if !members.isEmpty { expires = worker.loop.now + Self.pause }
     }
     if worker.isAttending, !isRetired, upstream.isAttended {
@@ -166,6 +171,20 @@ final class EndpointSet {
     }
   }
 
+  /// Says that the name gave no address, unless nobody will ask for it any more.
+  private func tellTrouble(_ result: Result<(servers: [EndpointServer], timeToLive: Duration), ResolverError>) {
+    var reason = "no address"
+    if case .failure(let error) = result {
+      if error.kind == .cancelled { return }
+      reason = error.reason
+    }
+    let name = configuration.shownHost
+    guard !isRetired, state.names.failed(name, reason, at: worker.loop.now.nanoseconds) else { return }
+    let meanwhile = members.isEmpty ? "requests to it fail" : "its last addresses are used"
+    worker.log(
+      .warning, "the name \(name) of the upstream \(identity.upstream) does not resolve, so \(meanwhile): \(reason)")
+  }
+
   /// Addresses in their own order, so that an answer that only turns them changes nothing.
   private func update(_ servers: [EndpointServer]) {
     let servers = Set(servers).sorted { ($0.priority, $0.place.text) < ($1.priority, $1.place.text) }
@@ -179,6 +198,7 @@ final class EndpointSet {
 
   func retire() {
     isRetired = true
+    if isDynamic { state.names.forget(configuration.shownHost) }
     timer.cancel()
     for member in members { member.retire() }
     // After all of them: nobody is sent to the next one that goes.

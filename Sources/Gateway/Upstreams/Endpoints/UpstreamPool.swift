@@ -113,8 +113,12 @@ final class UpstreamPool {
       return false
     }
     if !members.isEmpty { return true }
+    let why = state.names.text
     attempt.connectionFailed(
-      nil, UpstreamFailure(kind: .resolve, reason: "\(configuration.name): its names have no address"))
+      nil,
+      UpstreamFailure(
+        kind: .resolve,
+        reason: "\(configuration.name): its names have no address\(why.isEmpty ? "" : " (\(why))")"))
     return false
   }
 

@@ -71,7 +71,10 @@ final class HTTP2UpstreamConnection: TickFlushing {
     }
   }
 
-  private var takesMore: Bool { hasStreams && !isWornOut && !isSilent }
+  private var takesMore: Bool { isLastResort && !isSilent }
+
+  /// Whether it can take another exchange where no connection more may be opened: a silent one is better than none.
+  var isLastResort: Bool { state == .open && hasSettings && hasStreams && !isWornOut }
 
   private var hasStreams: Bool {
     !session.peerGoesAway && !session.hasSaidGoAway
@@ -259,7 +262,7 @@ extension HTTP2UpstreamConnection: OpeningOwner {
 extension HTTP2UpstreamConnection: HTTP2WireOwner {
   func wireReceived(_ wire: HTTP2Wire) {
     lastReceived = worker.loop.now
-    if isSilent {
+    if isSilent, session.failure == nil {
       isSilent = false
       endpoint.roomAppeared()
     }

@@ -183,9 +183,11 @@ final class HTTP2UpstreamStream: UpstreamExchange {
   }
 
   func abandon() {
+    // Who has begun to answer is not gone, and a stream may say nothing for long.
+    let isSuspect = !answerBegun && attempt?.request.streamsMessages == false
     attempt = nil
     guard let stream else { return connection.forget(self) }
-    connection.gaveUp(since: beganAt)
+    if isSuspect { connection.gaveUp(since: beganAt) }
     reset(stream, .cancel)
     leave(stream)
   }

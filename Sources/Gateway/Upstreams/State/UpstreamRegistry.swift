@@ -12,6 +12,7 @@ final class UpstreamState: Sendable {
   let pending = Quota()
   let connections = ConnectionQuota()
   let budget: RetryBudget
+  let names = NameTroubles()
 
   /// - Parameter shards: loops.
   init(name: String, shards: Int) {
