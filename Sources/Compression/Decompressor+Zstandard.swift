@@ -2,7 +2,7 @@ import CZstd
 
 extension Decompressor {
   /// The greatest window of zstd as a content coding (RFC 9659), as a power of two: 8 MiB.
-  private static let zstdWindowLog: CInt = 23
+  static let zstdWindowLog: CInt = 23
 
   /// Decompresses zstd frames (RFC 8878) one behind the other.
   static func unzstd(

@@ -11,8 +11,8 @@ extension Call {
   func relay(
     _ face: any StreamFace, _ backend: any StreamBackend, to upstream: Int, message: Payload? = nil
   ) throws(RPCError) {
-    let relay = try StreamRelay(self, face, backend, message: message)
     let request = UpstreamRequest()
+    let relay = try StreamRelay(self, face, backend, request, message: message)
     try relay.writeRequest(into: request)
     self.relay = relay
     state = .relaying

@@ -301,7 +301,7 @@ final class Call {
     let backend = Backends.backend(for: route, dialect)
     if route.isStreaming {
       guard let caller = face.stream, let answering = backend.stream else {
-        throw RPCError(.unimplemented, "a REST service answers no streaming method: only an RPC service does")
+        throw RPCError(.unimplemented, "the method streams, and the call is none of a stream")
       }
       guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }

@@ -229,8 +229,9 @@ struct SnapshotCompiler {
     if !insertProcedure(settings.prefix + "/" + procedure, route: index, settings.hosts) {
       report(service.service.position, "\(procedure) is configured twice", cure: "keep one")
     }
-    // No REST backend answers an RPC caller's stream, with or without a rule.
-    if settings.stage != .rpc, !method.isClientStreaming, !method.isServerStreaming {
+    // A stream without a rule is a new one: no old service is missed.
+    let isNew = rules.isEmpty && (method.isClientStreaming || method.isServerStreaming)
+    if settings.stage != .rpc, !isNew {
       diagnostics += ReverseChecks.warnings(bindings, rules.first?.position, settings, procedure)
     }
     let rpc = settings.rpc.flatMap { upstreamIndex($0) }

@@ -59,11 +59,24 @@ extension StreamFace {
 }
 
 /// The answering side of a stream that is not passed through.
+///
+/// A backend whose bodies are no envelopes (REST) gives a ``MessageWriter`` that makes the request of the messages, and a
+/// ``MessageReader`` of its answer; the others say their ``dialect`` and are done.
 protocol StreamBackend {
   var codec: MessageCodec { get }
-  var dialect: EnvelopeDialect { get }
+  /// Of the envelopes of its bodies; nil where they are none.
+  var dialect: EnvelopeDialect? { get }
 
-  /// The head of the request; its body will be envelopes.
+  /// How the request holds its messages.
+  ///
+  /// - Parameter request: for a writer that makes all of it.
+  /// - Throws: where no request can hold them.
+  func requestForm(_ call: Call, _ request: UpstreamRequest) throws(RPCError) -> MessageSink.Form
+
+  /// How the answer holds its messages, now that its head was read.
+  func replyForm(_ call: Call, _ head: ResponseHead) throws(RPCError) -> MessageSource.Form
+
+  /// The head of a request whose body will be envelopes.
   ///
   /// - Parameter coding: that of the messages that are flagged as compressed.
   /// - Throws: for metadata that the protocol does not allow.
@@ -86,6 +99,15 @@ protocol StreamBackend {
   ///   - head: fields of the answer's head, for an end that stands there; nil when messages came.
   /// - Returns: nil for a call that went well.
   func readEnd(_ call: Call, _ end: Span<UInt8>?, head: FieldBlock?, trailers: FieldBlock) -> RPCError?
+}
+
+extension StreamBackend {
+  func requestForm(_ call: Call, _ request: UpstreamRequest) throws(RPCError) -> MessageSink.Form { .envelopes }
+
+  func replyForm(_ call: Call, _ head: ResponseHead) throws(RPCError) -> MessageSource.Form {
+    guard let dialect else { throw RPCError(.internal, "the upstream's protocol has no envelopes") }
+    return .envelopes(dialect)
+  }
 }
 
 /// How a body that is read holds messages.
@@ -129,7 +151,7 @@ enum StreamBeginning {
   case failure
 }
 
-/// Takes a request body that is no envelopes apart into messages; one for each call.
+/// Takes a body that is no envelopes apart into messages; one for each call and direction.
 protocol MessageReader: AnyObject {
   /// The next message that is whole, its bytes taken from the input; nil when more is needed.
   func next(_ input: inout ByteBuffer, _ call: Call) throws(RPCError) -> Payload?
@@ -137,7 +159,13 @@ protocol MessageReader: AnyObject {
   func finish(_ input: inout ByteBuffer, _ call: Call) throws(RPCError) -> Payload?
 }
 
-/// Writes an answer body that is no envelopes; one for each call.
+/// Writes a body that is no envelopes; one for each call and direction.
 protocol MessageWriter: AnyObject {
   func write(_ message: Payload, _ call: Call, into output: inout ByteBuffer) throws(RPCError)
+  /// There are no further messages of a request.
+  func finish(_ call: Call) throws(RPCError)
+}
+
+extension MessageWriter {
+  func finish(_ call: Call) throws(RPCError) {}
 }

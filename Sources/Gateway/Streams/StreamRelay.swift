@@ -26,6 +26,8 @@ final class StreamRelay {
   private let backend: any StreamBackend
   private let requestCoding: ContentCoding
   private let request: MessageFlow
+  /// Makes the upstream request of the messages, where its body is no envelopes.
+  private let requestWriter: (any MessageWriter)?
   private var hasRequestEnded = false
   private var answer = Answer.waited
   /// A request that is sent when its first message was read; one that cannot be read is refused, and asks nobody.
@@ -41,25 +43,36 @@ final class StreamRelay {
 
   private static let maximumFailure = 16 << 10
 
-  /// - Parameter message: the request, where the face gathered it; nil where its messages are still to come.
+  /// - Parameters:
+  ///   - upstreamRequest: what will be sent.
+  ///   - message: the request, where the face gathered it; nil where its messages are still to come.
   init(
-    _ call: Call, _ face: any StreamFace, _ backend: any StreamBackend, message: Payload? = nil
+    _ call: Call, _ face: any StreamFace, _ backend: any StreamBackend, _ upstreamRequest: UpstreamRequest,
+    message: Payload? = nil
   ) throws(RPCError) {
     self.call = call
     self.face = face
     self.backend = backend
     self.message = message
     let source =
-      message == nil ? try face.source(call) : MessageSource(form: .envelopes(backend.dialect), codec: backend.codec)
+      message == nil ? try face.source(call) : MessageSource(form: .envelopes(.grpc), codec: backend.codec)
+    let sink = MessageSink(form: try backend.requestForm(call, upstreamRequest), codec: backend.codec)
+    if case .other(let writer) = sink.form { requestWriter = writer } else { requestWriter = nil }
     // What the caller cannot be answered in is refused before anybody is asked.
     call.replyCodec = try face.sink(call).codec
     request = MessageFlow(
-      from: source, to: MessageSink(form: .envelopes, codec: backend.codec), .request, mayStay: true,
+      from: source, to: sink, .request, mayStay: true,
       repeats: call.route?.plan.type.isClientStreaming ?? true, limit: call.requestMessageLimit)
     requestCoding = request.isUnchanged ? source.coding : .identity
   }
 
   func writeRequest(into request: UpstreamRequest) throws(RPCError) {
+    if let requestWriter {
+      guard let message else { return }
+      var rest = ByteBuffer()
+      try requestWriter.write(message, call, into: &rest)
+      return try requestWriter.finish(call)
+    }
     request.method = .post
     // Where no envelopes come an empty body, too, may be a message.
     request.framing = call.hasRequestBody || !self.request.readsEnvelopes ? .chunked : .length(0)
@@ -74,7 +87,7 @@ final class StreamRelay {
 
   /// Sends the request, now or when its first message was read.
   func start(_ request: UpstreamRequest, upstream: Int) {
-    if message != nil || self.request.readsEnvelopes {
+    if message != nil || self.request.readsEnvelopes && requestWriter == nil {
       call.start(request, upstream: upstream)
     } else {
       late = (request, upstream)
@@ -133,12 +146,17 @@ final class StreamRelay {
   private func moveRequest() throws(RPCError) -> Bool {
     if let late {
       let step = hasRequestEnded ? try request.finish(call) : try request.advance(call)
-      guard request.hasOutput || step == .moved && hasRequestEnded else { return true }
+      let isWhole = step == .moved && hasRequestEnded
+      guard request.hasOutput || isWhole else { return true }
+      if isWhole { try requestWriter?.finish(call) }
       self.late = nil
       call.start(late.request, upstream: late.upstream)
       guard call.state == .relaying else { return false }
     }
-    guard let attempt = call.attempt, !attempt.bodyIsComplete else { return true }
+    guard let attempt = call.attempt, !attempt.bodyIsComplete else {
+      request.rest(call.worker)
+      return true
+    }
     while true {
       let step = hasRequestEnded ? try request.finish(call) : try request.advance(call)
       request.send(call.worker) { attempt.send(&$0, $1) }
@@ -162,7 +180,7 @@ final class StreamRelay {
     do throws(RPCError) {
       call.isReplying = true
       switch try backend.readHead(call, head) {
-      case .messages(let coding): _ = try begin(coding)
+      case .messages(let coding): _ = try begin(coding, head)
       case .end(let coding): answer = .endInHead(coding)
       case .failure: answer = .failure
       }
@@ -172,9 +190,9 @@ final class StreamRelay {
   }
 
   /// Sends the answer's head.
-  private func begin(_ coding: ContentCoding) throws(RPCError) -> MessageFlow {
+  private func begin(_ coding: ContentCoding, _ head: ResponseHead) throws(RPCError) -> MessageFlow {
     let flow = MessageFlow(
-      from: MessageSource(form: .envelopes(backend.dialect), codec: backend.codec, coding: coding),
+      from: MessageSource(form: try backend.replyForm(call, head), codec: backend.codec, coding: coding),
       to: try face.sink(call), .response, mayStay: call.callerAccepts(coding),
       repeats: call.route?.plan.type.isServerStreaming ?? true, limit: call.replyMessageLimit)
     answer = .messages(flow)
@@ -196,7 +214,9 @@ final class StreamRelay {
     do throws(RPCError) {
       switch answer {
       case .messages(let flow): try replied(flow, &buffer, count)
-      case .endInHead(let coding): try replied(begin(coding), &buffer, count)
+      case .endInHead(let coding):
+        guard let head = call.attempt?.head else { return }
+        try replied(begin(coding, head), &buffer, count)
       case .failure:
         let kept = Swift.min(count, Self.maximumFailure - failure.count)
         if kept > 0 { failure.append(buffer, 0..<kept) }
@@ -283,17 +303,12 @@ final class StreamRelay {
       call.isReplying = true
       switch answer {
       case .messages(let flow):
-        guard try moveReply(flow) else {
-          let kept = FieldBlock()
-          kept.append(contentsOf: trailers)
-          lateTrailers = kept
-          return
-        }
+        guard try moveReply(flow) else { return keep(trailers) }
         try finish(flow, trailers)
       case .endInHead(let coding):
         if let error = backend.readEnd(call, nil, head: head.fields, trailers: trailers) { throw error }
         if call.route?.plan.type.isServerStreaming == false { throw Self.wrongCount(.response, "no message") }
-        _ = try begin(coding)
+        _ = try begin(coding, head)
         try end(with: nil)
       case .failure:
         throw failure.withSpan { backend.readFailure(call, head, $0, trailers: trailers) }
@@ -304,15 +319,31 @@ final class StreamRelay {
     }
   }
 
+  /// The caller has to take the last messages before it is told the end.
+  private func keep(_ trailers: FieldBlock) {
+    let kept = FieldBlock()
+    kept.append(contentsOf: trailers)
+    lateTrailers = kept
+  }
+
   private func finish(_ flow: MessageFlow, _ trailers: FieldBlock) throws(RPCError) {
-    do throws(RPCError) {
-      _ = try flow.finish(call)
-    } catch {
-      // An error in the trailers is why the body ends where it does.
-      guard backend.dialect == .grpc, trailers.contains(.grpcStatus),
-        let told = backend.readEnd(call, nil, head: nil, trailers: trailers)
-      else { throw error }
-      throw told
+    var step = MessageFlow.Step.full
+    while step == .full {
+      let result = Result { () throws(RPCError) in try flow.finish(call) }
+      send(flow)
+      do throws(RPCError) {
+        step = try result.get()
+      } catch {
+        // An error in the trailers is why the body ends where it does.
+        guard backend.dialect == .grpc, trailers.contains(.grpcStatus),
+          let told = backend.readEnd(call, nil, head: nil, trailers: trailers)
+        else { throw error }
+        throw told
+      }
+      if step == .full, call.client?.isCongested == true {
+        if lateTrailers == nil { keep(trailers) }
+        return
+      }
     }
     let error =
       flow.hasEnd

@@ -6,8 +6,8 @@ extension BindingCompiler {
   func judgeReverse(_ method: MethodType, _ parts: inout RESTBinding.Parts) {
     if parts.httpMethod == "*" {
       parts.reverseFault = "the rule takes any HTTP method; towards a REST backend one must be named"
-    } else if method.isClientStreaming || method.isServerStreaming {
-      parts.reverseFault = "\(method.name) is a streaming method; REST has no form for it"
+    } else if let fault = streamFault(method, parts.body) {
+      parts.reverseFault = fault
     } else if hasOpenWildcard(parts.template) {
       parts.reverseFault = "a * of \(parts.template.text) has no variable: nothing says what to put there"
     }
@@ -22,6 +22,21 @@ extension BindingCompiler {
     }
     let bound = Set(parts.variables.map(\.name))
     parts.unsendableFields.removeAll { bound.contains($0) }
+  }
+
+  /// A REST backend is asked with one message, and answers with one or many. Of a client's stream only raw bytes are a
+  /// request.
+  private func streamFault(_ method: MethodType, _ body: RESTBinding.Body) -> String? {
+    guard method.isClientStreaming else { return nil }
+    if method.isServerStreaming {
+      return "\(method.name) streams both ways, and a REST request is whole before it is answered"
+    }
+    switch body {
+    case .rawWhole, .rawField: return nil
+    case .none, .whole, .field:
+      return "\(method.name) streams from the client, and a REST request is one message; only a rule whose body is a "
+        + "google.api.HttpBody takes a stream, as an upload"
+    }
   }
 
   private func hasOpenWildcard(_ template: PathTemplate) -> Bool {

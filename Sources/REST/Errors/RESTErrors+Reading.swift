@@ -18,23 +18,25 @@ extension RESTErrors {
   ///   - body: decompressed.
   ///   - format: how errors look to REST callers: one of the old API's own is looked for first.
   ///   - code: in place of the status's.
+  ///   - unsaid: the message of an error that has none of its own.
   package static func read(
     status: Int, contentType: Span<UInt8>?, body: Span<UInt8>, codec: JSONCodec,
-    format: ErrorFormat = .status, code known: Code? = nil
+    format: ErrorFormat = .status, code known: Code? = nil, unsaid: String? = nil
   ) -> RPCError {
     let log = body.isEmpty ? "" : excerpt(body)
+    let unsaid = unsaid ?? "HTTP status \(status)"
     let byStatus = known ?? StatusTable.code(ofRESTStatus: status)
     if let contentType, ProtobufMediaType(contentType) != nil {
-      return readProtobuf(body, status) ?? RPCError(byStatus, "HTTP status \(status)", logDetail: log)
+      return readProtobuf(body, status) ?? RPCError(byStatus, unsaid, logDetail: log)
     }
     guard !isMarkup(contentType, body) else {
-      return RPCError(byStatus, "HTTP status \(status)", logDetail: log)
+      return RPCError(byStatus, unsaid, logDetail: log)
     }
     guard body.count <= maximumDocument, let (outer, inner) = ErrorDocument.read(body) else {
       // Of a text the caller may see the beginning where the fault is the caller's; what a failing backend says
       // stays inside.
       let isShown = (400..<500).contains(status) && isText(contentType, body) && !log.isEmpty
-      return RPCError(byStatus, isShown ? log : "HTTP status \(status)", logDetail: log)
+      return RPCError(byStatus, isShown ? log : unsaid, logDetail: log)
     }
     var own = ErrorTemplate.Findings()
     if case .template(let template) = format { own = template.read(body) ?? own }
@@ -42,7 +44,7 @@ extension RESTErrors {
       own.message, outer.message, inner?.message, outer.errorText, outer.detail, inner?.detail, outer.title,
     ]
     let said: String? = candidates.lazy.compactMap { $0 }.first
-    let message = said ?? ((400..<500).contains(status) ? log : "HTTP status \(status)")
+    let message = said ?? ((400..<500).contains(status) ? log : unsaid)
     let source = [own.details, outer.details, inner?.details ?? []].first { !$0.isEmpty } ?? []
     var details = source.compactMap { detail(body.extracting($0), codec) }
     if let reason = own.reason, StatusTable.code(named: reason) == nil,
@@ -51,6 +53,21 @@ extension RESTErrors {
       details.append(ErrorInfo.detail(reason: reason))
     }
     return RPCError(own.code ?? code(outer, inner, status) ?? byStatus, message, details: details, logDetail: log)
+  }
+
+  /// Reads an error that stands in a stream that has begun with a status of success, in whatever shape (as
+  /// ``StreamWriter`` writes it, bare or under `error`).
+  ///
+  /// A `code` that is an HTTP status counts as one. An error that names no code is `unknown`.
+  ///
+  /// - Parameter format: how errors look to REST callers, as for an answer that is an error.
+  package static func readInStream(_ body: Span<UInt8>, codec: JSONCodec, format: ErrorFormat = .status) -> RPCError {
+    let document = body.count <= maximumDocument ? ErrorDocument.read(body) : nil
+    let number = document?.inner?.number ?? document?.outer.number
+    let status = number.flatMap { (400..<600).contains($0) ? $0 : nil }
+    return read(
+      status: status ?? 500, contentType: nil, body: body, codec: codec, format: format,
+      code: status == nil ? .unknown : nil, unsaid: "the upstream ended its stream with an error")
   }
 
   // MARK: Code

@@ -37,3 +37,37 @@ extension RESTBinding {
     wire.append(head)
   }
 }
+
+extension RESTBinding {
+  /// Appends the raw bytes of a message that is not the first of a client's stream to a REST backend.
+  ///
+  /// - Parameter target: path and query of the first one. One that holds more than raw bytes has to say the same.
+  /// - Returns: the content type; nil when it has no raw bytes.
+  /// - Throws: `invalid_argument` for one that would have to be another request.
+  package func encodeFurtherRequest(
+    _ wire: Span<UInt8>, target: Span<UInt8>, into content: inout ByteBuffer
+  ) throws(RPCError) -> String? {
+    guard let field = body.field else { return try writeRaw(wire, 0..<wire.count, into: &content) }
+    if try holdsOnly(field, wire) { return try writeRaw(wire, field: field, of: input, into: &content) }
+    var own = ByteBuffer()
+    var type: String?
+    try encodeRequest(wire, target: &own, body: &content, contentType: &type)
+    guard ASCII.equal(own.span, target) else {
+      throw RPCError(.invalidArgument, "its fields make another path or query than those of the first message")
+    }
+    return type
+  }
+
+  private func holdsOnly(_ field: Int, _ wire: Span<UInt8>) throws(RPCError) -> Bool {
+    let number = UInt32(bitPattern: schema.messages[input].fields[field].number)
+    var reader = WireReader(wire, 0..<wire.count)
+    do throws(WireError) {
+      while !reader.isAtEnd {
+        let tag = try reader.readTag()
+        guard tag.number == number else { return false }
+        try reader.skip(tag)
+      }
+      return true
+    } catch { throw Self.malformed(error) }
+  }
+}

@@ -1,18 +1,30 @@
 package import Bytes
 package import RPC
 
-/// Takes the body of a REST caller's client stream apart into messages, as it arrives and without copying.
+/// Takes the body of a REST caller's client stream, or of a REST backend's answer, apart into messages, as it arrives and
+/// without copying.
 ///
 /// JSON comes as values one behind the other, with blanks between them or without (newline-delimited JSON is that), or
 /// as one array of them. Only where each value begins and ends is found here; whether it is JSON, and the right one, is
 /// the codec's to judge. Raw bytes become `google.api.HttpBody` messages of what arrived together.
 package struct StreamReader: Sendable {
+  /// Whose body it is, and so whose its faults are.
+  package enum Side: Sendable {
+    case caller
+    case upstream
+  }
+
   package enum Form: Sendable, Equatable {
     case lines
     case array
     /// `application/json`: an array if it begins with a bracket, else values one behind the other.
     case json
+    /// Values with a record separator (0x1E) before each (RFC 7464). Nothing goes on behind one: a value that it cuts is
+    /// a message that no codec reads.
+    case sequence
     case raw
+    /// The body is one message.
+    case whole
   }
 
   package enum Event: Equatable, Sendable {
@@ -40,7 +52,10 @@ package struct StreamReader: Sendable {
   /// Bytes of the greatest piece of raw bytes that becomes one message.
   static let maximumPiece = 65_536
 
+  private static let recordSeparator: UInt8 = 0x1E
+
   private let form: Form
+  private let side: Side
   private let maximumMessage: Int
   private var place: Place
   private var isInArray = false
@@ -53,10 +68,11 @@ package struct StreamReader: Sendable {
   package private(set) var messages = 0
 
   /// - Parameter maximumMessage: bytes of the longest message that is taken.
-  package init(_ form: Form, maximumMessage: Int) {
+  package init(_ form: Form, of side: Side = .caller, maximumMessage: Int) {
     self.form = form
+    self.side = side
     self.maximumMessage = maximumMessage
-    place = form == .lines ? .between : .start
+    place = form == .lines || form == .sequence ? .between : .start
   }
 
   /// Whether messages are raw bytes.
@@ -67,10 +83,11 @@ package struct StreamReader: Sendable {
   /// After `.message(n)` the caller takes and consumes exactly n bytes of the input before the next call.
   ///
   /// - Parameter isLast: whether the input holds the end of the body.
-  /// - Throws: `invalid_argument` for an array that is none, or for a body that ends early; `resource_exhausted` with
-  ///   status 413 for a message over the limit.
+  /// - Throws: for an array that is none, or for a body that ends early, `invalid_argument`, and `internal` where it is an
+  ///   upstream's; `resource_exhausted` for a message over the limit, with status 413 or 502.
   package mutating func next(_ input: inout ByteBuffer, isLast: Bool) throws(RPCError) -> Event {
     if form == .raw { return raw(input, isLast) }
+    if form == .whole { return try whole(input, isLast) }
     while true {
       if place == .value {
         guard let length = end(of: input, isLast) else {
@@ -101,6 +118,14 @@ package struct StreamReader: Sendable {
     if input.isEmpty, messages > 0 { return .end }
     messages &+= 1
     return .message(min(input.count, Self.maximumPiece, maximumMessage))
+  }
+
+  private mutating func whole(_ input: borrowing ByteBuffer, _ isLast: Bool) throws(RPCError) -> Event {
+    if messages > 0 { return .end }
+    try check(length: input.count)
+    guard isLast else { return .needsMore }
+    messages = 1
+    return .message(input.count)
   }
 
   /// Consumes a bracket or a comma that belongs to the array.
@@ -145,6 +170,7 @@ package struct StreamReader: Sendable {
     let bytes = input.span
     while scanned < bytes.count {
       let byte = bytes[scanned]
+      if byte == Self.recordSeparator, form == .sequence { return max(1, scanned) }
       if isInString {
         scanned &+= 1
         if isEscaped {
@@ -188,6 +214,7 @@ package struct StreamReader: Sendable {
       while count < bytes.count {
         switch bytes[count] {
         case 0x20, 0x09, 0x0A, 0x0D: count &+= 1
+        case Self.recordSeparator where form == .sequence: count &+= 1
         default: return
         }
       }
@@ -197,13 +224,9 @@ package struct StreamReader: Sendable {
 
   private func check(length: Int) throws(RPCError) {
     guard length <= maximumMessage else {
-      throw RPCError(
-        .resourceExhausted, "message \(messages + 1) of the stream is over the limit of \(maximumMessage) bytes",
-        httpStatus: 413)
+      throw StreamFaults.tooLarge(side, message: messages + 1, limit: maximumMessage)
     }
   }
 
-  private func fault(_ reason: String) -> RPCError {
-    .badRequest(field: "", "\(reason) (after \(messages) messages of the stream)")
-  }
+  private func fault(_ reason: String) -> RPCError { StreamFaults.malformed(side, reason, behind: messages) }
 }

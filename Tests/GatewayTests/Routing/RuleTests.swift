@@ -216,6 +216,37 @@ import Testing
       try warnings("additional_bindings {custom {kind: \"*\" path: \"/v1/any\"} body: \"*\"}", "rest") == [refused])
   }
 
+  @Test func streamsThatARESTBackendCannotBeAskedForAreAWarning() throws {
+    func warnings(_ method: String, _ stage: String = "rest") throws -> [String] {
+      let compiled = try Compiled(
+        ["stage: \(stage)"],
+        proto: """
+          syntax = "proto3";
+          package depot.v1;
+          import "google/api/annotations.proto";
+          import "google/api/httpbody.proto";
+          message Crate { string id = 1; google.api.HttpBody scan = 2; }
+          service CrateService { rpc \(method) }
+          """)
+      #expect(compiled.errors.isEmpty)
+      return compiled.diagnostics.map(\.what)
+    }
+    let put = #"{ option (google.api.http) = {put: "/v1/crates/{id}" body: "BODY"}; }"#
+    let (all, scan) = (put.replacing("BODY", with: "*"), put.replacing("BODY", with: "scan"))
+    #expect(try warnings("Turn(Crate) returns (stream Crate) \(all)") == [])
+    #expect(try warnings("Turn(stream Crate) returns (Crate) \(scan)") == [])
+    let start = "depot.v1.CrateService/Turn cannot be asked by RPC while its stage is rest: Turn streams "
+    let told = try warnings("Turn(stream Crate) returns (Crate) \(all)")
+    #expect(told.count == 1 && told.allSatisfy { $0.hasPrefix(start + "from the client") })
+    // The second one is of the RPC upstream, which is asked over HTTP/1.1.
+    let both = try warnings("Turn(stream Crate) returns (stream Crate) \(scan)")
+    #expect(both.map { $0.hasPrefix(start + "both ways") } == [true, false])
+    #expect(try warnings("Turn(stream Crate) returns (Crate) \(all)", "rpc") == [])
+    // Without a rule it is a new method, and nobody expects an answer of the old service.
+    #expect(try warnings("Turn(Crate) returns (stream Crate);") == [])
+    #expect(try warnings("Turn(stream Crate) returns (Crate);") == [])
+  }
+
   @Test func aMethodThatStreamsBothWaysBeforeAnHTTP1UpstreamIsAWarning() throws {
     func warnings(_ method: String, _ http: String) throws -> [String] {
       let text = """

@@ -67,23 +67,26 @@ struct Fixture {
 
   init(
     _ input: String, _ output: String, _ rule: HTTPRule, profile: JSONProfile = .standard,
-    settings: BindingSettings = BindingSettings(), streams: Bool = false, more: String = ""
+    settings: BindingSettings = BindingSettings(), streams: Bool = false, clientStreams: Bool = false,
+    more: String = ""
   ) throws {
     self.input = input
     schema = try Self.schema(more)
     codec = JSONCodec(schema: schema, profile: profile)
     let method = MethodType(
       name: "M", input: try #require(schema.messageIndex(named: input)),
-      output: try #require(schema.messageIndex(named: output)), isClientStreaming: false, isServerStreaming: streams,
+      output: try #require(schema.messageIndex(named: output)), isClientStreaming: clientStreams,
+      isServerStreaming: streams,
       idempotency: .unknown, httpRule: rule)
     binding = try RESTBinding.compile(rule: rule, method: method, schema: schema, codec: codec, settings: settings)
   }
 
   init(
     _ input: String, _ rule: HTTPRule, profile: JSONProfile = .standard,
-    settings: BindingSettings = BindingSettings(), streams: Bool = false
+    settings: BindingSettings = BindingSettings(), streams: Bool = false, clientStreams: Bool = false
   ) throws {
-    try self.init(input, "p.Parcel", rule, profile: profile, settings: settings, streams: streams)
+    try self.init(
+      input, "p.Parcel", rule, profile: profile, settings: settings, streams: streams, clientStreams: clientStreams)
   }
 
   /// The request message as JSON, or the refusal as `status code field: description`.

@@ -38,9 +38,11 @@ package enum StreamTranscript {
     }
   }
 
-  /// The transcript of JSON messages from a REST caller.
-  package static func json(_ pieces: [ArraySlice<UInt8>], _ form: StreamReader.Form) -> [String] {
-    var reader = StreamReader(form, maximumMessage: limit)
+  /// The transcript of JSON messages from a REST caller, or of a REST service.
+  package static func json(
+    _ pieces: [ArraySlice<UInt8>], _ form: StreamReader.Form, of side: StreamReader.Side = .caller
+  ) -> [String] {
+    var reader = StreamReader(form, of: side, maximumMessage: limit)
     var input = ByteBuffer()
     var lines: [String] = []
     do {
@@ -53,6 +55,31 @@ package enum StreamTranscript {
           case .message(let count):
             lines.append("message \(Array(input.bytes.prefix(count)))")
             input.consume(count)
+          case .end: return lines + ["complete"]
+          }
+        }
+      }
+      return lines + ["no end"]
+    } catch {
+      return lines + ["\(error)"]
+    }
+  }
+
+  /// The transcript of server-sent events.
+  package static func events(_ pieces: [ArraySlice<UInt8>]) -> [String] {
+    var reader = EventReader(maximumMessage: limit)
+    var input = ByteBuffer()
+    var lines: [String] = []
+    do {
+      for index in 0...pieces.count {
+        if index < pieces.count { input.append(Array(pieces[index])) }
+        var isWaiting = false
+        while !isWaiting {
+          switch try reader.next(&input, isLast: index == pieces.count) {
+          case .needsMore: isWaiting = true
+          case .message: lines.append("message \(reader.data.bytes)")
+          case .error: lines.append("error \(reader.data.bytes)")
+          case .end where index < pieces.count: isWaiting = true
           case .end: return lines + ["complete"]
           }
         }

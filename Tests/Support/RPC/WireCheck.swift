@@ -22,12 +22,17 @@ package enum WireCheck {
         if whole != byteWise { return "\(dialect) \(direction): \(whole) is not \(byteWise)" }
       }
     }
-    for form in [StreamReader.Form.lines, .array, .json] {
-      let whole = StreamTranscript.json([bytes[...]], form)
-      let byteWise = StreamTranscript.json(pieces, form)
-      if whole != byteWise { return "\(form): \(whole) is not \(byteWise)" }
-      if whole.last == "no end" { return "\(form) does not end" }
+    for form in [StreamReader.Form.lines, .array, .json, .sequence, .whole] {
+      for side in [StreamReader.Side.caller, .upstream] {
+        let whole = StreamTranscript.json([bytes[...]], form, of: side)
+        let byteWise = StreamTranscript.json(pieces, form, of: side)
+        if whole != byteWise { return "\(form) \(side): \(whole) is not \(byteWise)" }
+        if whole.last == "no end" { return "\(form) does not end" }
+      }
     }
+    let events = (StreamTranscript.events([bytes[...]]), StreamTranscript.events(pieces))
+    if events.0 != events.1 { return "events: \(events.0) is not \(events.1)" }
+    if events.0.last == "no end" { return "events do not end" }
     let whole = StreamTranscript.text([bytes[...]])
     let byteWise = StreamTranscript.text(pieces)
     return whole == byteWise ? nil : "text: \(whole) is not \(byteWise)"

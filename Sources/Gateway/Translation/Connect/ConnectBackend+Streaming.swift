@@ -6,7 +6,7 @@ import RPC
 
 /// Streams of Connect: one envelope for each message, and the status in the last.
 extension ConnectBackend: StreamBackend {
-  var dialect: EnvelopeDialect { .connect }
+  var dialect: EnvelopeDialect? { .connect }
 
   func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) {
     request.target.append(text: route.procedure)

@@ -26,7 +26,7 @@ struct GRPCBackend: GRPCReplying {
 }
 
 extension GRPCBackend {
-  var dialect: EnvelopeDialect { .grpc }
+  var dialect: EnvelopeDialect? { .grpc }
 
   func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) throws(RPCError) {
     try GRPCRequests.writeRequestHead(call, route, codec.grpcContentType, codec, coding, into: request)

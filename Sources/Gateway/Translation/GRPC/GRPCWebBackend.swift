@@ -25,7 +25,7 @@ struct GRPCWebBackend: GRPCReplying {
 }
 
 extension GRPCWebBackend {
-  var dialect: EnvelopeDialect { .grpcWeb }
+  var dialect: EnvelopeDialect? { .grpcWeb }
 
   func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) throws(RPCError) {
     try GRPCRequests.writeRequestHead(call, route, codec.grpcWebContentType, codec, coding, into: request)

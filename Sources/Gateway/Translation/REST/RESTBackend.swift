@@ -87,6 +87,7 @@ struct RESTBackend: Backend {
   /// Answers are read by what they say that they are; this is what is asked for.
   private func accepted(_ binding: RESTBinding) -> StaticString {
     if binding.answersRaw { return "*/*" }
+    if route.type.isServerStreaming { return AnsweredStream.accepted }
     guard bodyType == .protobuf, binding.hasProtobufAnswer else { return "application/json" }
     return "application/x-protobuf, application/json;q=0.5"
   }
