@@ -10,7 +10,8 @@ import RPC
 /// apart (a unary body, raw bytes, base64) is measured as a whole.
 extension Call {
   private var routeLimits: RouteSettings.Limits? {
-    route.map(\.plan.settings.limits) ?? (fallbackUpstream == nil ? nil : plans.snapshot.fallback?.limits)
+    if let route { return route.plan.limits }
+    return fallbackUpstream == nil ? nil : plans.snapshot.fallback?.limits
   }
 
   /// Bytes of a request message that is held.

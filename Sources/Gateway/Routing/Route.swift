@@ -16,6 +16,8 @@ final class Route: Sendable {
   let procedure: String
   let type: MethodType
   let settings: RouteSettings
+  /// Those of the settings, of which nobody takes a copy for each piece of a body.
+  let limits: RouteSettings.Limits
   let stage: StageCell
   /// For stage canary, which may be set at any time.
   let canary: CanaryPlan
@@ -66,6 +68,7 @@ final class Route: Sendable {
     self.service = service
     self.type = type
     self.settings = settings
+    limits = settings.limits
     self.stage = stage
     self.canary = canary
     override = settings.override.map { SideOverride($0) }
