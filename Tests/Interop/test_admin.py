@@ -45,7 +45,7 @@ def test_who_guesses_the_token_is_told_of_and_counted(gateway):
     assert gateway.metric("turnout_admin_refused_total", status="401") == 5
     assert gateway.metric("turnout_admin_refused_total", status="403") == 1
     wait_until(lambda: "the admin endpoint refused" in gateway.log(), what="the word")
-    said = [line for line in gateway.log().splitlines() if "refused" in line]
+    said = [line for line in gateway.log().splitlines() if "the admin endpoint refused" in line]
     assert len(said) == 1 and "POST /reload of 127.0.0.1: its token is wrong" in said[0], said
     assert "guess-" not in gateway.log()
 

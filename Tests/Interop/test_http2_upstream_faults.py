@@ -365,7 +365,7 @@ def test_idle_connections_are_closed(start, configuration, upstream):
     gateway = start(before(configuration, one, timeouts={"upstream_idle": "300ms"}))
     assert gateway.fetch("GET", "/a").status == 200
     wait_until(lambda: gateway.metric("turnout_upstream_connections", upstream="legacy") == 0)
-    assert one.connections[0].goaway == 0
+    wait_until(lambda: one.connections[0].goaway == 0, what="the GOAWAY")
     assert gateway.fetch("GET", "/a").status == 200
     assert len(one.connections) == 2
 
