@@ -213,7 +213,7 @@ def test_other_answers_than_streams(gateway, old, client, line, caller):
     page = says("text/html", b"<html>go away</html>", 503)
     assert (page.code, "html" in page.message) == ("unavailable", False)
     moved = says("text/plain", b"", 302)
-    assert moved.code == "unknown" and moved.lines == []
+    assert moved.code == "failed_precondition" and moved.lines == []
 
 
 @pytest.mark.parametrize("caller", ["connect", "connect-h2", "grpc", "grpc-web"])

@@ -27,6 +27,8 @@ public final class SplicePipe {
   }
 
   public var isEmpty: Bool { count == 0 }
+  /// The greater of its two descriptors, mostly.
+  public var descriptor: CInt { input }
 
   /// Takes up to `limit` bytes from a socket. `wouldBlock`: the socket has none, or the pipe has no room.
   public func fill(from socket: borrowing Socket, limit: Int) -> Socket.Outcome {

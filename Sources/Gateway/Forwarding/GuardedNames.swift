@@ -82,5 +82,4 @@ struct GuardedNames: Sendable {
     FieldSpelling.begins(name, with: "x-forwarded-")
       || name.count == 9 && FieldSpelling.begins(name, with: "x-real-ip")
   }
-
 }

@@ -61,6 +61,9 @@ final class DescriptorBudget: Sendable {
     return next < clients.load(ordering: .relaxed)
   }
 
+  /// Whether a client that was accepted may keep this descriptor.
+  func allows(client descriptor: CInt) -> Bool { Int(descriptor) < clients.load(ordering: .relaxed) }
+
   /// Whether an upstream's connection may have this descriptor.
   func allows(upstream descriptor: CInt) -> Bool { Int(descriptor) < upstreams.load(ordering: .relaxed) }
 

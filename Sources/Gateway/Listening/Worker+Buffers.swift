@@ -34,7 +34,12 @@ extension Worker {
 
   /// Nil when the process has no descriptors left, or enough pipes are in use: then bytes go the usual way.
   func takePipe() -> SplicePipe? {
-    guard pipesLent < Self.maximumPipes, let pipe = sparePipes.popLast() ?? (try? SplicePipe()) else { return nil }
+    guard pipesLent < Self.maximumPipes else { return nil }
+    if let spare = sparePipes.popLast() {
+      pipesLent += 1
+      return spare
+    }
+    guard let pipe = try? SplicePipe(), shared.descriptors.allows(upstream: pipe.descriptor) else { return nil }
     pipesLent += 1
     return pipe
   }

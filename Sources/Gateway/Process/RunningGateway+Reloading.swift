@@ -33,14 +33,28 @@ extension RunningGateway {
   ///
   /// - Returns: nil when it has not ended in that time; it goes on, and the log will tell its outcome.
   func reloadInTime(because cause: ReloadRecord.Cause) -> ReloadOutcome? {
+    // One runs, and one will read what has changed since: more would do the same again.
+    let waiting = state.withLock { state in
+      state.reloadsWaiting += 1
+      return state.reloadsWaiting
+    }
+    guard waiting <= 2 else {
+      state.withLock { $0.reloadsWaiting -= 1 }
+      return nil
+    }
     let done = DispatchSemaphore(value: 0)
     let box = OutcomeBox()
     reloads.async { [self] in
       let outcome = reload(because: cause)
+      state.withLock { $0.reloadsWaiting -= 1 }
       box.outcome.withLock { $0 = outcome }
       done.signal()
     }
-    guard done.wait(timeout: .now() + Self.patience) == .success else { return nil }
+    let end = DispatchTime.now() + Self.patience
+    while done.wait(timeout: min(end, .now() + .milliseconds(100))) == .timedOut {
+      // The end of the process waits for this thread.
+      if state.withLock({ $0.isDraining }) || .now() >= end { return nil }
+    }
     return box.outcome.withLock { $0 }
   }
 
@@ -100,7 +114,9 @@ extension RunningGateway {
     watchFiles(configuration)
     let (snapshot, more) = Self.compile(configuration, shared, interceptors, generation: old.generation + 1)
     guard let snapshot else { return .failed(faults + more) }
-    let known = state.withLock { $0.listeners }
+    // Asked again: what came before may have taken seconds, and the end has closed the sockets.
+    let (known, hasEnded) = state.withLock { ($0.listeners, $0.isDraining) }
+    if hasEnded { return .failed([Diagnostic(at: position, "the gateway is draining")]) }
     var listeners: [SocketAddressConfiguration: ListenerState] = [:]
     for listener in configuration.listeners {
       do throws(SystemError) {
@@ -135,7 +151,7 @@ extension RunningGateway {
     let closed = known.filter { listeners[$0.key] == nil }.map(\.value)
     let workers = state.withLock { state in
       state.snapshot = snapshot
-      state.listeners = listeners
+      state.listeners = state.isDraining ? [:] : listeners
       state.isReloadPending = false
       if let context = snapshot.security.admin { state.adminSecurity?.context = context }
       if let admin = snapshot.configuration.admin, admin.address == started.admin?.address {

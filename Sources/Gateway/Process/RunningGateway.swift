@@ -30,6 +30,8 @@ final class RunningGateway: Sendable {
     /// Whether what was read last is not what serves.
     var isReloadPending = false
     /// Whether one is to begin that has not begun.
+    /// Of those that the admin endpoint asked for.
+    var reloadsWaiting = 0
     var isReloadAsked = false
     var isDraining = false
   }

@@ -39,18 +39,15 @@ final class PathSpelling {
     }
   }
 
-  /// Whether the first route that has the path is not this one, and may be served by the same backend.
+  /// Whether the first route that has the path is not this one.
   private func isOfAnother(
     _ path: Span<UInt8>, _ method: HTTPMethod, _ authority: Span<UInt8>, _ snapshot: Snapshot, than route: Int
   ) -> Bool {
     for group in snapshot.groups where group.serves(authority) {
       if let found = group.procedures.route(for: path) { return found != route }
       if case .matched(let target) = group.trie.match(method: method, path: path, captures: &captures) {
-        let found = group.targets[target].route
-        if found == route { return false }
-        let other = snapshot.routes[found].restUpstream
-        // Another backend has nothing of it.
-        return other == nil || other == snapshot.routes[route].restUpstream
+        // Two upstreams may be one server under two names.
+        return group.targets[target].route != route
       }
     }
     return false

@@ -70,6 +70,11 @@ final class MessageFlow {
     isUnchanged = isEnveloped && source.codec == sink.codec && (mayStay || source.coding == .identity)
   }
 
+  /// Whether what was read said that nothing follows.
+  var isOver: Bool {
+    if case .other(let reader) = source.form { reader.isOver } else { false }
+  }
+
   /// Whether what comes is envelopes, and not read by a ``MessageReader``.
   var readsEnvelopes: Bool {
     if case .other = source.form { false } else { true }

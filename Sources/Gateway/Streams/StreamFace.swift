@@ -157,6 +157,12 @@ protocol MessageReader: AnyObject {
   func next(_ input: inout ByteBuffer, _ call: Call) throws(RPCError) -> Payload?
   /// The body is complete; called until it gives nil.
   func finish(_ input: inout ByteBuffer, _ call: Call) throws(RPCError) -> Payload?
+  /// Whether what was read said that nothing follows, however long the body stays open.
+  var isOver: Bool { get }
+}
+
+extension MessageReader {
+  var isOver: Bool { false }
 }
 
 /// Writes a body that is no envelopes; one for each call and direction.

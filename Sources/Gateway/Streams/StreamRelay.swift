@@ -41,7 +41,7 @@ final class StreamRelay {
   /// Of an answer that has ended while its last messages wait for the caller.
   private var lateTrailers: FieldBlock?
 
-  private static let maximumFailure = 16 << 10
+  private static let maximumFailure = 64 << 10
 
   /// - Parameters:
   ///   - upstreamRequest: what will be sent.
@@ -240,7 +240,14 @@ final class StreamRelay {
     if passed > 0, client.isCongested { call.attempt?.pauseReading() }
     guard passed < count else { return }
     try flow.append(&buffer, count - passed, call.worker)
-    try moveReply(flow)
+    if try moveReply(flow), flow.isOver { try endEarly(flow) }
+  }
+
+  /// The upstream said that nothing follows; its body may stay open.
+  private func endEarly(_ flow: MessageFlow) throws(RPCError) {
+    call.attempt?.cancel()
+    call.observeAttempt()
+    try finish(flow, FieldBlock())
   }
 
   /// The caller takes more.
@@ -251,7 +258,13 @@ final class StreamRelay {
     }
     do throws(RPCError) {
       guard try moveReply(flow) else { return }
-      if let lateTrailers { try finish(flow, lateTrailers) } else { call.attempt?.resumeReading() }
+      if let lateTrailers {
+        try finish(flow, lateTrailers)
+      } else if flow.isOver {
+        try endEarly(flow)
+      } else {
+        call.attempt?.resumeReading()
+      }
     } catch {
       call.fail(error)
     }

@@ -33,6 +33,10 @@ extension ErrorTemplate {
     /// Where the elements of the details lie.
     var details: [Range<Int>] = []
 
+    var isEmpty: Bool {
+      message == nil && codeName == nil && number == nil && status == nil && reason == nil && details.isEmpty
+    }
+
     /// The code that they tell; nil for none.
     var code: Code? {
       for name in [codeName, reason] {

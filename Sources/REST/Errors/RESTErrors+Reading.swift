@@ -62,12 +62,22 @@ extension RESTErrors {
   ///
   /// - Parameter format: how errors look to REST callers, as for an answer that is an error.
   package static func readInStream(_ body: Span<UInt8>, codec: JSONCodec, format: ErrorFormat = .status) -> RPCError {
+    let body = body.extracting(toldRange(body, format))
     let document = body.count <= maximumDocument ? ErrorDocument.read(body) : nil
     let number = document?.inner?.number ?? document?.outer.number
     let status = number.flatMap { (400..<600).contains($0) ? $0 : nil }
     return read(
       status: status ?? 500, contentType: nil, body: body, codec: codec, format: format,
       code: status == nil ? .unknown : nil, unsaid: "the upstream ended its stream with an error")
+  }
+
+  /// Where an error of a shape of one's own stands: ``StreamWriter`` puts it into a member `error`.
+  private static func toldRange(_ body: Span<UInt8>, _ format: ErrorFormat) -> Range<Int> {
+    guard case .template(let template) = format, template.read(body)?.isEmpty ?? true,
+      let inner = try? Envelope.unwrap(body, member: "error"),
+      template.read(body.extracting(inner))?.isEmpty == false
+    else { return 0..<body.count }
+    return inner
   }
 
   // MARK: Code

@@ -27,12 +27,13 @@ package struct EventFields: Sendable, Hashable {
 
   /// Writes the lines before an event's data; a field that is not set has none.
   func write(_ wire: Span<UInt8>, _ binding: RESTBinding, into output: inout ByteBuffer) {
-    if let event { Self.write("event: ", event, wire, binding, into: &output) }
-    if let id { Self.write("id: ", id, wire, binding, into: &output) }
+    if let event { Self.write("event: ", event, wire, binding, isName: true, into: &output) }
+    if let id { Self.write("id: ", id, wire, binding, isName: false, into: &output) }
   }
 
   private static func write(
-    _ name: StaticString, _ field: Int, _ wire: Span<UInt8>, _ binding: RESTBinding, into output: inout ByteBuffer
+    _ name: StaticString, _ field: Int, _ wire: Span<UInt8>, _ binding: RESTBinding, isName: Bool,
+    into output: inout ByteBuffer
   ) {
     var found: Range<Int>?
     var text = ByteBuffer()
@@ -44,7 +45,9 @@ package struct EventFields: Sendable, Hashable {
       // The same message is about to be written as JSON, and says what is wrong with it.
       return
     }
-    if text.isEmpty { return }
+    // The two names that are the stream's own (``StreamWriter``): a message under one of them would end it.
+    let isOurs = isName && (ASCII.equal(text.span, "end") || ASCII.equal(text.span, "error"))
+    if text.isEmpty || isOurs { return }
     output.append(name)
     let bytes = text.span
     for index in bytes.indices {

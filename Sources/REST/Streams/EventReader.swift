@@ -36,7 +36,7 @@ package struct EventReader: ~Copyable {
   private var scanned = 0
   private var isTold = false
   /// The service said that nothing follows.
-  private var hasEnded = false
+  package private(set) var hasEnded = false
   /// Messages that were found.
   package private(set) var messages = 0
 
@@ -65,6 +65,7 @@ package struct EventReader: ~Copyable {
       guard let event else { continue }
       isTold = true
       if event == .message { messages &+= 1 }
+      // What the service says of its end is no message.
       if event == .end { break }
       return event
     }
@@ -75,9 +76,11 @@ package struct EventReader: ~Copyable {
 
   /// Bytes of `data: `, which stand before a line's data.
   private static let longestName = 6
+  private static let keptBytes = 64 << 10
 
   private mutating func reset() {
-    data.removeAll()
+    // A quiet stream does not hold the memory of its longest event.
+    if data.capacity > Self.keptBytes { data = ByteBuffer() } else { data.removeAll() }
     hasData = false
     name = .message
     isTold = false

@@ -12,7 +12,9 @@ extension Program {
     let target = change.stage + share
     return all(of: arguments.procedure, arguments.admin, to: target) { route in
       // The share of a canary without a number is that of the file, which nobody here knows.
-      route.effective.text == target && (change.stage != "canary" || change.percent != nil)
+      // What a guard did is undone by a change, also to the stage that it chose.
+      route.effective.text == target && route.trip?.state != "tripped"
+        && (change.stage != "canary" || change.percent != nil)
     } change: { procedure in
       var one = arguments
       one.procedure = procedure
@@ -23,7 +25,7 @@ extension Program {
   func clearAll(_ arguments: ClearArguments) -> ExitCode {
     let target = "as the file says"
     return all(of: arguments.procedure, arguments.admin, to: target) {
-      $0.override == nil
+      $0.override == nil && $0.trip?.state != "tripped" && $0.effective == $0.configured
     } change: { procedure in
       var one = arguments
       one.procedure = procedure

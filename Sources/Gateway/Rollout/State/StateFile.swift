@@ -17,6 +17,8 @@ final class StateFile: Sendable {
 
   private struct State {
     var isScheduled = false
+    /// Of the last that was planned: one that was written before its time is not tried again at it.
+    var turn = 0
     var isFailing = false
   }
 
@@ -80,12 +82,17 @@ final class StateFile: Sendable {
   func changed() { schedule(after: Self.pause) }
 
   private func schedule(after pause: DispatchTimeInterval) {
-    let isFirst = state.withLock { state in
-      defer { state.isScheduled = true }
-      return !state.isScheduled
+    let turn: Int? = state.withLock { state in
+      if state.isScheduled { return nil }
+      state.isScheduled = true
+      state.turn &+= 1
+      return state.turn
     }
-    guard isFirst else { return }
-    queue.asyncAfter(deadline: .now() + pause) { [weak self] in self?.writeIfScheduled() }
+    guard let turn else { return }
+    queue.asyncAfter(deadline: .now() + pause) { [weak self] in
+      guard let self, state.withLock({ $0.turn == turn }) else { return }
+      writeIfScheduled()
+    }
   }
 
   /// Writes what is to be written, on the caller's thread; for the end of the process.

@@ -36,6 +36,7 @@ extension RESTBackend: StreamBackend {
 
   func readFailure(_ call: Call, _ head: ResponseHead, _ body: Span<UInt8>, trailers: FieldBlock) -> RPCError {
     Metadata.appendTrailers(trailers, to: call.replyTrailers)
+    if (300..<400).contains(head.status) { return redirect(head) }
     var plain = ByteBuffer()
     do throws(RPCError) {
       let coding = body.isEmpty ? .identity : try call.replyCoding(head)

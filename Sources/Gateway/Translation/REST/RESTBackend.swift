@@ -111,7 +111,7 @@ struct RESTBackend: Backend {
     if !unknown.isEmpty { call.reportUnknownFields(unknown) }
   }
 
-  private func redirect(_ head: ResponseHead) -> RPCError {
+  func redirect(_ head: ResponseHead) -> RPCError {
     guard let index = head.fields.firstIndex(of: .location) else {
       return RESTErrors.readRedirect(status: head.status, location: nil)
     }

@@ -23,6 +23,8 @@ final class RESTStreamAnswer: MessageReader {
   private let decompressor: StreamDecompressor?
   /// What was decompressed and is not read yet.
   private var plain = ByteBuffer()
+  /// Why nothing more can be decompressed; told when what came before it was read.
+  private var fault: RPCError?
   private var messages = 0
   /// Bytes of the budget that what is not whole takes.
   private var claimed = 0
@@ -62,6 +64,9 @@ final class RESTStreamAnswer: MessageReader {
 
   // MARK: Reading
 
+  /// Whether the service said that nothing follows, whatever its connection does.
+  var isOver: Bool { events.hasEnded }
+
   func next(_ input: inout ByteBuffer, _ call: Call) throws(RPCError) -> Payload? {
     try next(&input, call, isLast: false)
   }
@@ -71,7 +76,15 @@ final class RESTStreamAnswer: MessageReader {
   }
 
   private func next(_ input: inout ByteBuffer, _ call: Call, isLast: Bool) throws(RPCError) -> Payload? {
-    if Self.isBodyless(status), route.type.isServerStreaming { return nil }
+    if Self.isBodyless(status), route.type.isServerStreaming {
+      input.removeAll()
+      return nil
+    }
+    if isOver {
+      input.removeAll()
+      plain.removeAll()
+      return nil
+    }
     let message: Payload?
     if let decompressor {
       message = try next(decompressor, &input, call, isLast)
@@ -79,7 +92,7 @@ final class RESTStreamAnswer: MessageReader {
     } else {
       message = try take(&input, call, isLast: isLast)
     }
-    let held = input.count + plain.count + enclosed.count
+    let held = input.count + plain.count + enclosed.count + events.data.count
     // The budget is shared by all loops: not for each message of many that came together.
     if message == nil || held > claimed { try hold(held, call) }
     return message
@@ -88,18 +101,27 @@ final class RESTStreamAnswer: MessageReader {
   private func next(
     _ decompressor: StreamDecompressor, _ input: inout ByteBuffer, _ call: Call, _ isLast: Bool
   ) throws(RPCError) -> Payload? {
+    var unpacked = 0
     while true {
       if let message = try take(&plain, call, isLast: false) { return message }
+      if let fault { throw fault }
+      // Blanks and comments make no message, however much of them unpacks.
+      if unpacked > maximumMessage + 2 * Self.piece {
+        throw RPCError(
+          .resourceExhausted, "the upstream's answer unpacks to too much without a message", httpStatus: 502)
+      }
       let before = plain.count
       call.worker.lendBuffer(to: &plain)
       do throws(CompressionError) {
         let isFull = try decompressor.decompress(&input, limit: Self.piece, into: &plain)
+        unpacked += plain.count - before
         if isFull || plain.count > before { continue }
         guard isLast else { return nil }
         try decompressor.finish()
       } catch {
-        throw RPCError(
+        fault = RPCError(
           .internal, "the upstream's answer cannot be decompressed", httpStatus: 502, logDetail: "\(error)")
+        continue
       }
       return try take(&plain, call, isLast: true)
     }
@@ -137,6 +159,7 @@ final class RESTStreamAnswer: MessageReader {
 
   private func takeEnclosed(_ call: Call) throws(RPCError) -> Payload? {
     guard case .message(let count)? = try enclosedValues?.next(&enclosed, isLast: true) else {
+      if enclosedValues != nil { enclosed = ByteBuffer() }
       enclosedValues = nil
       return nil
     }

@@ -14,8 +14,11 @@ extension EndpointPool {
       if isMultiplexed { try connectShared(attempt) } else { try connectOwn(attempt) }
     } catch {
       upstream.connections.giveBack()
-      connectFailed("\(error)")
-      attempt?.connectionFailed(nil, UpstreamFailure(kind: .connect, reason: "\(name): \(error)"))
+      // What this process lacks says nothing of the endpoint, and another one would not get it either.
+      let isOurs = (error as? SystemError)?.isOutOfDescriptors == true
+      if !isOurs { connectFailed("\(error)") }
+      attempt?.connectionFailed(
+        nil, UpstreamFailure(kind: isOurs ? .overloaded : .connect, reason: "\(name): \(error)"))
     }
   }
 

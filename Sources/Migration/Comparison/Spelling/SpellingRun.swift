@@ -48,6 +48,7 @@ struct SpellingRun {
   let keepsValues: Bool
   var list = DifferenceList()
   private var scanned = 0
+  private var known: [Int: Names] = [:]
 
   /// Bytes that are passed over; beyond, the walk ends. What is deep is passed over once for each level.
   private static let maximumScanned = 32 << 20
@@ -127,15 +128,16 @@ struct SpellingRun {
     var isFirst = true
     while let name = try scanner.nextMember(&isFirst) { left[name] = try scanner.valueRange() }
     let message = self.message(in: place)
+    let names = message.map { self.names(of: $0) } ?? Names()
     var other = JSONScanner(old)
     try other.expect(UInt8(ascii: "{"))
     isFirst = true
     while let name = try other.nextMember(&isFirst) {
       let range = try other.valueRange()
       if isOver { return }
-      if let message {
-        guard let index = field(named: name, in: message) else { continue }
-        let spelling = spellings(of: index, in: message).first { left[$0] != nil }
+      if message != nil {
+        guard let index = names.fields[name] else { continue }
+        let spelling = names.spellings[index]?.first { left[$0] != nil }
         let found = spelling.flatMap { left.removeValue(forKey: $0) }
         if plan.fields[index].isIgnored { continue }
         let inside = self.path(of: index, in: path)
@@ -156,8 +158,8 @@ struct SpellingRun {
     }
     for (name, range) in left.sorted(by: { $0.key < $1.key }) {
       var (inside, inner) = (path, self.inner(of: place))
-      if let message {
-        guard let index = field(named: name, in: message), !plan.fields[index].isIgnored else { continue }
+      if message != nil {
+        guard let index = names.fields[name], !plan.fields[index].isIgnored else { continue }
         (inside, inner) = (self.path(of: index, in: path), whole(index))
       }
       list.add(Difference(.form, at: inside, rpc: try shown(new.extracting(range), inner)))
@@ -182,16 +184,27 @@ struct SpellingRun {
 
   private func whole(_ field: Int) -> Place { plan.fields[field].cardinality == .repeated ? .list(field) : .one(field) }
 
-  private func field(named name: String, in message: Int) -> Int? {
-    plan.messages[message].fields.first { spellings(of: $0, in: message).contains(name) }
+  /// The names of a message's fields, both ways.
+  private struct Names {
+    var fields: [String: Int] = [:]
+    var spellings: [Int: [String]] = [:]
   }
 
-  /// The two names of a field.
-  private func spellings(of index: Int, in message: Int) -> [String] {
-    let number = Int32(bitPattern: plan.fields[index].number)
-    let type = plan.schema.messages[Int(plan.messages[message].message)]
-    let json = plan.names[index]
-    guard let proto = type.fields.first(where: { $0.number == number })?.name, proto != json else { return [json] }
-    return [json, proto]
+  /// Made once for each message that is met.
+  private mutating func names(of message: Int) -> Names {
+    if let names = known[message] { return names }
+    var proto: [UInt32: String] = [:]
+    for field in plan.schema.messages[Int(plan.messages[message].message)].fields {
+      proto[UInt32(bitPattern: field.number)] = field.name
+    }
+    var names = Names()
+    for index in plan.messages[message].fields {
+      var both = [plan.names[index]]
+      if let name = proto[plan.fields[index].number], name != both[0] { both.append(name) }
+      names.spellings[index] = both
+      for name in both where names.fields[name] == nil { names.fields[name] = index }
+    }
+    known[message] = names
+    return names
   }
 }
