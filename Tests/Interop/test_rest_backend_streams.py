@@ -1,5 +1,6 @@
 """Streams of RPC callers that an old REST service answers: every form, every dialect, to the end and not to it."""
 
+import gzip
 import json
 import struct
 
@@ -402,3 +403,57 @@ def test_the_stage_moves_a_stream(echo_gateways, old, start, client, line):
     wait_until(
         lambda: sum(gateway.metric("turnout_requests_total", method="Hear", side=side) for side in sides) == 40,
         what="the count")
+
+
+@pytest.mark.parametrize("last", ["event: end\ndata: {}\n\n", "data: [DONE]\n\n"], ids=["end", "DONE"])
+@pytest.mark.parametrize("caller", ["connect", "grpc"])
+def test_the_end_that_is_said_is_the_end_although_the_connection_stays(gateway, old, client, line, caller, last):
+    def answer(request):
+        old.head(request, 200, TYPES["sse"], "Transfer-Encoding: chunked\r\n")
+        text = ('data: {"number":1}\n\n' + last).encode()
+        request.send(b"%x\r\n%s\r\n" % (len(text), text))
+        old.go_on.wait(60)
+
+    old.service.answers(answer)
+    outcome = client(gateway, caller).call("Hear", line(), timeout=30)
+    assert (outcome.code, numbers(outcome)) == (None, [1])
+    old.go_on.set()
+
+
+def test_what_came_before_a_broken_byte_is_delivered(gateway, old, client, line):
+    """All of it in one read: a hundred messages, and a check sum that is wrong."""
+    body = bytearray(gzip.compress(b'{"number":1}\n' * 100))
+    body[-6] ^= 1
+
+    def answer(request):
+        old.head(request, 200, TYPES["ndjson"], f"Content-Encoding: gzip\r\nContent-Length: {len(body)}\r\n")
+        request.send(bytes(body))
+
+    old.service.answers(answer)
+    outcome = client(gateway, "grpc").call("Hear", line())
+    assert (outcome.code, len(outcome.lines)) == ("internal", 100)
+
+
+def test_a_body_where_there_is_none_is_not_kept(gateway, old, client, line):
+    """A status that has no body, and one that never ends."""
+    def answer(request):
+        old.head(request, 205, TYPES["ndjson"], f"Content-Length: {64 << 20}\r\n")
+        for _ in range(64):
+            request.send(b" " * (1 << 20))
+
+    before = gateway.resident_bytes()
+    old.service.answers(answer)
+    outcome = client(gateway, "grpc").call("Hear", line())
+    assert (outcome.code, outcome.lines) == (None, [])
+    assert gateway.resident_bytes() < before + (24 << 20)
+
+
+def test_what_unpacks_to_nothing_is_bounded(gateway, old, client, line):
+    body = gzip.compress(b" " * (64 << 20))
+
+    def answer(request):
+        old.head(request, 200, TYPES["ndjson"], f"Content-Encoding: gzip\r\nContent-Length: {len(body)}\r\n")
+        request.send(body)
+
+    old.service.answers(answer)
+    assert client(gateway, "grpc").call("Hear", line()).code == "resource_exhausted"
