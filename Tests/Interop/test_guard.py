@@ -6,7 +6,7 @@ import pytest
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
-from support.gateway import wait_until
+from support.gateway import run, wait_until
 from support.rest_service import Reply, book
 from support.sides import PROCEDURE, side, sign
 
@@ -225,3 +225,15 @@ def test_answers_that_differ_are_told(started):
     wait_until(lambda: route(gateway)["guard"]["state"] == "alerting", what="the alert")
     assert "compared answers differ" in route(gateway)["guard"]["reason"]
     assert route(gateway)["stage"] == "shadow"
+
+
+@pytest.mark.parametrize("command", [("--clear",), ("rest", "--reason", "so it stays")], ids=["clear", "rest"])
+def test_a_change_of_all_routes_ends_what_a_guard_did(started, rpc, command):
+    gateway = started(setup("rpc"))
+    fails(rpc)
+    ask(gateway, ["bad"] * 30)
+    wait_until(lambda: route(gateway)["guard"]["state"] == "tripped", what="the trip")
+    result = run("stage", "library.v1.Library/*", *command, "--admin", gateway.admin_url)
+    assert result.returncode == 0, result
+    assert route(gateway)["guard"]["state"] != "tripped"
+    assert route(gateway)["stage"] == ("rpc" if command == ("--clear",) else "rest")

@@ -26,6 +26,16 @@ def guarded(start, configuration, rest):
     return start(configuration(service=KEYS, methods=METHODS, fallback=OPEN))
 
 
+@pytest.fixture
+def one_server_twice(start, configuration, rest):
+    """The public routes ask the same server by another upstream's name, as for other timeouts."""
+    rest.answers(lambda request: Reply.json(book("x")))
+    methods = {name: {**settings, "rest": "again"} for name, settings in METHODS.items()}
+    setup = configuration(service=KEYS, methods=methods, fallback=OPEN)
+    setup["upstreams"]["again"] = {**setup["upstreams"]["legacy"], "connect_timeout": "3s"}
+    return start(setup)
+
+
 def resolved(segments):
     path = []
     for segment in segments:
@@ -178,3 +188,10 @@ def test_a_client_cannot_say_that_it_is_a_copy(start, configuration, rest, rpc, 
     if stage == "rpc":
         for call in rpc.calls:
             assert not [name for name in call.headers if name.lower().replace("_", "-") == MARKS[0]]
+
+
+def test_two_names_of_one_server_are_no_way_around(one_server_twice, rest):
+    for target in dict.fromkeys(spellings()):
+        one_server_twice.fetch("GET", target)
+    reached = [request.target for request in rest.requests if any(PROTECTED.fullmatch(path) for path in meant(request.target))]
+    assert not reached, reached[:5]
