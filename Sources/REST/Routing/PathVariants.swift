@@ -142,12 +142,3 @@ package enum PathVariants {
     return hadDots
   }
 }
-
-extension RouteTrie {
-  /// Whether a path that matched nothing meets a route in one of its plain forms.
-  ///
-  /// Such a request must not reach a fallback: a lenient backend would serve what the route guards.
-  package func describesVariant(of path: Span<UInt8>, scratch: inout PathScratch) -> Bool {
-    PathVariants.anyForm(of: path, scratch: &scratch) { describes($0) }
-  }
-}

@@ -39,7 +39,7 @@ struct HostileInputTests {
           matches += 1
           #expect(captures.allSatisfy { $0.upperBound <= path.count })
         }
-        _ = trie.describesVariant(of: path.span, scratch: &forms)
+        _ = PathVariants.anyForm(of: path.span, scratch: &forms) { trie.describes($0) }
         // A second pass never makes a path longer.
         _ = PathVariants.normalized(path.span, as: .keepingSlashes, into: &scratch)
         var again = ByteBuffer()
