@@ -65,7 +65,8 @@ def test_the_version_of_an_app_that_fails(start, configuration, rest):
     gateway.fetch("GET", "/v1/books/b1", [("Host", "h"), ("X-App-Version", "5.1.0")])
     gateway.fetch("GET", "/v1/books/b1")
     lines = [json.loads(line) for line in gateway.access_log(2)]
-    assert [line.get("app_version") for line in lines] == ["5.1.0", None]
+    # Each of the two may have been another loop's, and in the log first.
+    assert {line.get("app_version") for line in lines} == {"5.1.0", None}
 
 
 def test_what_a_late_call_waited_for(start, configuration, rest, rest_service):
