@@ -12,6 +12,18 @@ from support.schema import SERVICE
 from support.wire import NotWhole, Wire, fetch, request_bytes
 
 
+def halves(go, rest=b""):
+    """Sends half of an answer, and this rest when it may go on."""
+
+    def script(request):
+        request.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+        go.wait(60)
+        request.send(rest)
+
+    return script
+
+
+
 @pytest.fixture
 def slow(rest):
     """The REST service answers when the event is set."""
@@ -83,11 +95,7 @@ def test_an_answer_that_cannot_be_ended_is_cut(start, configuration, rest):
     gateway = start(configuration(fallback="legacy", drain="1s"))
     go = threading.Event()
 
-    def script(request):
-        request.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
-        go.wait(60)
-
-    rest.answers(script)
+    rest.answers(halves(go))
     with gateway.connect() as wire:
         wire.send(request_bytes("GET", "/halves"))
         answer = wire.head()
@@ -112,12 +120,7 @@ def test_an_answer_under_way_is_sent_whole(start, configuration, rest):
     gateway = start(configuration(fallback="legacy", drain="10m"))
     go = threading.Event()
 
-    def script(request):
-        request.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
-        go.wait(60)
-        request.send(b"half")
-
-    rest.answers(script)
+    rest.answers(halves(go, b"half"))
     with gateway.connect() as wire:
         wire.send(request_bytes("GET", "/halves"))
         answer = wire.head()

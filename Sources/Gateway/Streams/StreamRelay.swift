@@ -389,13 +389,4 @@ final class StreamRelay {
     if case .messages(let flow) = answer { flow.discard(call.worker) }
     call.worker.discard(&failure)
   }
-
-  /// A method that has one message in this direction was given another number of them (as Connect's and gRPC's own
-  /// runtimes say it).
-  static func wrongCount(_ direction: EnvelopeReader.Direction, _ found: String) -> RPCError {
-    switch direction {
-    case .request: RPCError(.unimplemented, "the method takes one message, and the request has \(found)")
-    case .response: RPCError(.unimplemented, "the method answers with one message, and the upstream sent \(found)")
-    }
-  }
 }

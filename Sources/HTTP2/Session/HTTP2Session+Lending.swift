@@ -12,7 +12,7 @@ struct LentBytes {
 extension HTTP2Session {
   /// Less than this waits for more to share a frame with, unless it is the first of its stream: copying it once more
   /// costs less than a frame does.
-  package static let smallest = 2 << 10
+  private static let smallestFrame = 2 << 10
   /// Frames in one buffer, and in all that wait to be taken.
   private static let pieceLimit = 48 << 10
   private static let madeLimit = 128 << 10
@@ -42,8 +42,8 @@ extension HTTP2Session {
 
   private func isWorthFrame(_ stream: HTTP2Stream, _ count: Int) -> Bool {
     let waiting = unsafe stream.output.count
-    guard !isRunning, count > 0, waiting < Self.smallest else { return false }
-    return waiting &+ count >= Self.smallest || stream.lastBatch != batch && waiting == 0
+    guard !isRunning, count > 0, waiting < Self.smallestFrame else { return false }
+    return waiting &+ count >= Self.smallestFrame || stream.lastBatch != batch && waiting == 0
   }
 
   /// Makes frames until what is lent is used up, or cannot be sent now.
