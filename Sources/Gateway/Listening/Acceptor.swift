@@ -47,7 +47,6 @@ final class Acceptor: ReadinessHandler {
     }
     switch listener.socket.accept() {
     case .socket(let socket, let peer):
-      // While clients are few nobody has asked; others may have taken what there was.
       guard worker.shared.descriptors.allows(client: socket.descriptor) else { return pause(for: "descriptors") }
       worker.accepted(socket, from: peer, on: listener)
       return true

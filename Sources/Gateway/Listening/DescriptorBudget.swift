@@ -40,6 +40,8 @@ final class DescriptorBudget: Sendable {
   private let clients = Atomic<Int>(.max)
   private let upstreams = Atomic<Int>(.max)
   private let most = Atomic<Int>(.max)
+  /// The last client looked at found no number of its own.
+  private let isShort = Atomic<Bool>(false)
 
   /// Everything is open that a gateway without clients needs.
   func begin(limit: Int, inUse: Int) {
@@ -54,15 +56,24 @@ final class DescriptorBudget: Sendable {
 
   /// Whether one more client can be taken.
   ///
-  /// - Parameter connections: clients that there are. While they are few, nobody asks the kernel.
+  /// - Parameter connections: clients that there are. While they are few and nothing was short, nobody asks the kernel.
   func hasRoom(forClientOf socket: ListeningSocket, connections: Int) -> Bool {
-    if connections < most.load(ordering: .relaxed) / 4 { return true }
+    if !isShort.load(ordering: .relaxed), connections < most.load(ordering: .relaxed) / 4 { return true }
     guard let next = socket.nextDescriptor else { return false }
-    return next < clients.load(ordering: .relaxed)
+    let hasRoom = next < clients.load(ordering: .relaxed)
+    isShort.store(!hasRoom, ordering: .relaxed)
+    return hasRoom
   }
 
   /// Whether a client that was accepted may keep this descriptor.
-  func allows(client descriptor: CInt) -> Bool { Int(descriptor) < clients.load(ordering: .relaxed) }
+  ///
+  /// Another loop, or an upstream's connection, may have taken the last number since ``hasRoom(forClientOf:connections:)``.
+  /// This client's request may be on its way, so it stays, at most one for each loop; those behind it wait.
+  func allows(client descriptor: CInt) -> Bool {
+    if Int(descriptor) < clients.load(ordering: .relaxed) { return true }
+    isShort.store(true, ordering: .relaxed)
+    return allows(upstream: descriptor)
+  }
 
   /// Whether an upstream's connection may have this descriptor.
   func allows(upstream descriptor: CInt) -> Bool { Int(descriptor) < upstreams.load(ordering: .relaxed) }

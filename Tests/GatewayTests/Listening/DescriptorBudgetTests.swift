@@ -1,5 +1,6 @@
 import Configuration
 import Diagnostics
+import EventLoops
 import Testing
 
 @testable import Gateway
@@ -37,5 +38,24 @@ import Testing
       warning.description
         == "x.yaml:1:1: warning: limits.connections is 500, and there are file descriptors for 175 connections of clients; "
         + "let the process open more files (LimitNOFILE, ulimit -n), or lower limits.connections")
+  }
+
+  /// Two loops see the same free number; whoever comes second has a client whose request may be on its way.
+  @Test func whoWasTakenBeyondTheShareStaysAndOthersWait() throws {
+    let address = try #require(SocketAddress(host: "127.0.0.1", port: 0))
+    let sockets = try (0..<16).map { _ in try ListeningSocket(address: address, backlog: 1) }
+    let budget = DescriptorBudget()
+    budget.begin(limit: 16, inUse: 0)
+    // Clients have the numbers up to 8, upstreams up to 12; none of them is free.
+    #expect(budget.hasRoom(forClientOf: sockets[0], connections: 0), "few clients: nobody asks")
+    #expect(budget.allows(client: 7))
+    #expect(budget.hasRoom(forClientOf: sockets[0], connections: 0))
+    #expect(budget.allows(client: 8), "it stays")
+    #expect(!budget.hasRoom(forClientOf: sockets[0], connections: 0), "the next waits, however few there are")
+    #expect(!budget.allows(client: 12), "the last are for those who look after the process")
+
+    budget.begin(limit: 1 << 20, inUse: 0)
+    #expect(budget.hasRoom(forClientOf: sockets[0], connections: 0))
+    #expect(budget.allows(client: 100))
   }
 }
