@@ -42,7 +42,7 @@ def test_the_routes_own_time_is_passed_on_where_it_is_shorter(start, configurati
 def test_a_callers_deadline_ends_a_rest_call(gateway_on_rest, rest):
     rest.answers(hang)
     with gateway_on_rest.connect() as wire:
-        wire.send(connect_request(timeout=300))
+        wire.send(connect_request(timeout=1000))
         answer = wire.answer()
     assert (answer.status, answer.json()["code"]) == (504, "deadline_exceeded")
     assert answer["content-type"] == "application/json"
@@ -52,7 +52,7 @@ def test_a_callers_deadline_ends_a_rest_call(gateway_on_rest, rest):
 def test_a_callers_deadline_ends_an_rpc(gateway_on_rpc, rpc):
     rpc.script = lambda call, context: sleep_long(call)
     with gateway_on_rpc.connect() as wire:
-        wire.send(connect_request(timeout=300))
+        wire.send(connect_request(timeout=1000))
         answer = wire.answer()
     assert (answer.status, answer.json()["code"]) == (504, "deadline_exceeded")
     assert rpc.wait_for(1)[0].was_cancelled.wait(20)

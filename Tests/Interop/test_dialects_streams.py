@@ -71,9 +71,13 @@ def test_an_error_for_a_stream_of_requests(pair, line):
 
 
 def test_a_deadline_in_mid_stream(pair, line):
-    got = pair.call("Hear", line(count=2, delay=30), timeout=1.5)
-    assert (len(got.lines), got.code) == (2, "deadline_exceeded")
-    assert pair.memory.cancelled.wait(20)
+    # On a busy machine the shortest may be over before both messages have come.
+    for seconds in (1.5, 5, 15):
+        got = pair.call("Hear", line(count=2, delay=30), timeout=seconds)
+        assert len(got.lines) <= 2 and got.code == "deadline_exceeded"
+        if len(got.lines) == 2 and pair.memory.cancelled.wait(5):
+            return
+    pytest.fail(f"the last had {len(got.lines)} messages, or the backend was never told")
 
 
 @pytest.mark.parametrize("client", ["connect-gzip", "grpc-gzip", "grpc-web-gzip"])

@@ -53,9 +53,13 @@ def test_a_message_of_three_megabytes(pair, line):
 
 
 def test_a_deadline(pair, line):
-    got = pair.call("Say", line(delay=30), timeout=0.3)
-    assert got.code == "deadline_exceeded"
-    assert pair.memory.cancelled.wait(20)
+    # On a busy machine the shortest may be over before the backend has begun.
+    for seconds in (0.3, 3, 15):
+        got = pair.call("Say", line(delay=30), timeout=seconds)
+        assert got.code == "deadline_exceeded"
+        if pair.memory.cancelled.wait(5):
+            return
+    pytest.fail("the backend was never told")
 
 
 @pytest.mark.parametrize("client", ["connect-gzip", "grpc-gzip", "grpc-web-gzip"])
