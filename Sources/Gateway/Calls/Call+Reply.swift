@@ -26,7 +26,7 @@ extension Call: AttemptOwner {
       fail(RPCError(.unknown, "the upstream answered with status 304"))
       return
     }
-    guard checkPassingReply(attempt.declaredFraming) else { return }
+    guard checkReplyLength(attempt.declaredFraming) else { return }
     status = head.status
     if face.kind == .rest { deadline = nil }
     shadow?.answerBegan(head, attempt.declaredFraming)
@@ -55,7 +55,7 @@ extension Call: AttemptOwner {
     switch state {
     case .passing where download != nil: passRaw(&buffer, count, attempt)
     case .passing:
-      guard checkPassingReply(buffer, count) else { return buffer.consume(count) }
+      guard checkReplyBytes(buffer, count) else { return buffer.consume(count) }
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
       shadow?.answerReceived(buffer, count)
       sendPassing(&buffer, count)
