@@ -120,7 +120,7 @@ extension Call: AttemptOwner {
 
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) {
     observeAttempt(failure)
-    worker.metrics.upstreamFailed(upstreamName, failure.kind, shard: worker.index)
+    worker.metrics.upstreams.failed(upstreamName, failure.kind, shard: worker.index)
     // An upstream that keeps the deadline by its own clock may be the first: gRPC servers end a late stream with CANCEL.
     if case .reset(.cancel) = failure.kind, isAtDeadline { return deadlinePassed() }
     let error = failure.callError
