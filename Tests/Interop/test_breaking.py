@@ -12,11 +12,7 @@ from support.rest_service import Reply
 from support.wire import request_bytes
 
 
-@pytest.fixture
-def fleet():
-    fleet = Fleet(2)
-    yield fleet
-    fleet.stop()
+INSTANCES = 2
 
 
 class Held:
