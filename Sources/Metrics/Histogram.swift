@@ -3,7 +3,7 @@ import Synchronization
 /// Durations by bucket, with their sum.
 public final class Histogram: Sendable {
   /// Buckets that a histogram can have, the one without a bound included.
-  public static let maximumBuckets = 24
+  static let maximumBuckets = 24
 
   /// The counts and the sum of one shard; far greater than a cache line, with room at both ends.
   private final class Shard: Sendable {

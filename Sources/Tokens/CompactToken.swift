@@ -10,7 +10,7 @@ package struct CompactToken: Sendable {
 
   /// As the header names it; ``SignatureAlgorithm`` may not know it.
   package let algorithm: String
-  package let keyID: String?
+  let keyID: String?
   /// How many bytes of the text are signed.
   let signedLength: Int
   let payload: [UInt8]

@@ -14,7 +14,8 @@ from support.gateway import BINARY, Gateway
 from support.rest_service import RESTService
 from support.schema import SERVICE, Schema
 
-pytest_plugins = ["support.tls_fixtures", "support.page_fixtures", "support.fallback", "support.redis_server"]
+pytest_plugins = [
+    "support.tls_fixtures", "support.page_fixtures", "support.fallback", "support.redis_server", "support.fleet"]
 
 
 def pytest_sessionstart(session):

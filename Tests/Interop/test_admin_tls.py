@@ -18,11 +18,6 @@ JSON = ("Content-Type", "application/json")
 
 
 @pytest.fixture
-def authority(tmp_path):
-    return Authority(tmp_path / "certificates")
-
-
-@pytest.fixture
 def secured(authority, configuration, start):
     def make(names=("DNS:localhost", "IP:127.0.0.1"), identity=None, **more):
         tls = {**authority.issue("admin", *names), **more}

@@ -6,17 +6,10 @@ from collections import Counter
 
 import pytest
 
-from support.fleet import Fleet, Instance, endpoints, proxy, who
+from support.fleet import Instance, endpoints, proxy, who
 from support.gateway import wait_until
 from support.name_server import NameServer
 from support.rest_service import Reply
-
-
-@pytest.fixture
-def fleet():
-    fleet = Fleet(3)
-    yield fleet
-    fleet.stop()
 
 
 @pytest.fixture

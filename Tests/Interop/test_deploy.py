@@ -216,7 +216,7 @@ def test_the_configuration_of_prometheus_is_good():
 
 # The image, and systemd.
 
-def test_the_image_has_the_libraries(tmp_path):
+def test_the_image_has_the_libraries():
     """Each library that the program loads is of a package that the Dockerfile installs, or of the base image's own."""
     if not shutil.which("dpkg-query"):
         pytest.skip("this is no Debian")

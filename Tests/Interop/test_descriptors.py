@@ -61,7 +61,7 @@ def test_a_limit_that_can_be_reached_is_not_warned_of(few):
     assert gateway.metric("turnout_connections_limit") == 500
 
 
-def test_check_warns_of_a_chosen_limit_that_is_out_of_reach(few, configuration, tmp_path):
+def test_check_warns_of_a_chosen_limit_that_is_out_of_reach(few, configuration):
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard == resource.RLIM_INFINITY or hard > 9_000_000:
         pytest.skip("there is no end of descriptors here")

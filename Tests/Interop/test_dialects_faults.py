@@ -170,7 +170,7 @@ def test_resets(before, call, code, expected, method):
         assert (len(got.lines), got.code) == (int(method == "Hear"), expected), caller
 
 
-def test_a_client_stream_answered_twice(before, call, echo_schema):
+def test_a_client_stream_answered_twice(before, echo_schema):
     gateway = before("grpc", 200, GRPC, ONE + ONE, OK)
     client = CLIENTS["grpc-web-text"](echo_schema, gateway.address)
     got = client.call("Tell", iter([echo_schema.pb.Line(text="a")]))
@@ -200,7 +200,7 @@ def test_refusals_of_grpc_callers(echo, what):
     assert answer["content-type"].startswith("application/grpc") and not answer.body
 
 
-def test_a_message_over_the_limit(start, echo_gateways, call):
+def test_a_message_over_the_limit(start, echo_gateways):
     gateway = start(echo_gateways.configuration("connect", limits={"message": "1KiB"}))
     # A small answer is wished for.
     exact = frame(0, b"\x22\x02\x10\x01\x12\xf9\x07" + b"d" * 1017)

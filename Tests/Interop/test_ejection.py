@@ -7,16 +7,9 @@ import pytest
 from grpc_health.v1 import health as grpc_health
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from support.fleet import Fleet, endpoints, proxy, who
+from support.fleet import endpoints, proxy, who
 from support.gateway import wait_until
 from support.rest_service import Reply, hang
-
-
-@pytest.fixture
-def fleet():
-    fleet = Fleet(3)
-    yield fleet
-    fleet.stop()
 
 
 def urls(fleet):

@@ -16,7 +16,7 @@ def gateway(start, configuration):
         "CreateBook": forms, "MoveBook": {"body_types": ["form"]}, "UpdateBook": forms, "SetCover": forms}))
 
 
-def test_a_field_of_the_message(gateway, rpc, pb):
+def test_a_field_of_the_message(gateway, rpc):
     body = b"title=Neu+%C3%BC&authors=a&authors=b&pages=7&kind=KIND_NOVEL&published=2024-01-01T00:00:00Z&digest=_w"
     answer = gateway.fetch("POST", "/v1/shelves/s1/books", FORM, body)
     assert answer.status == 200, answer

@@ -169,7 +169,7 @@ def test_malformed_questions(start, configured):
         assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-def test_explain_names_the_gateway(start, configured, tmp_path):
+def test_explain_names_the_gateway(configured, tmp_path):
     file = tmp_path / "turnout.yaml"
     file.write_text(json.dumps(configured()))
     told = run("explain", "--config", file, "POST", f"/{HEALTH}/Check", "--data", "{}")

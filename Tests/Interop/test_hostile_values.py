@@ -40,7 +40,7 @@ def test_a_value_cannot_climb(gateway_on_rest, rest, value):
 
 
 @pytest.mark.parametrize("kind", ["text/plain\r\nX-Evil: 1", "text/plain\0", "text/plain\n", "é"], ids=ascii)
-def test_a_content_type_in_a_message_is_no_header_line(gateway_on_rest, gateway_on_rpc, rest, rpc, pb, kind):
+def test_a_content_type_in_a_message_is_no_header_line(gateway_on_rest, gateway_on_rpc, rest, rpc, kind):
     rest.answers(Reply.json({}))
     body = json.dumps({"id": "x", "content": {"contentType": kind, "data": "YWJj"}}).encode()
     assert gateway_on_rest.fetch("POST", f"/{SERVICE}/SetCover", JSON, body).status == 200

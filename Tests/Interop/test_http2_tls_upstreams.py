@@ -40,7 +40,7 @@ def test_an_upstream_over_tls_and_http2(start, secured_http2, authority, secure_
     assert gateway.metric("turnout_upstream_tls_handshakes_total", outcome="ok") == 1
 
 
-def test_translated_calls_over_http2(start, secured_http2, authority, secure_upstream, open_client, client_of, pb, rpc):
+def test_translated_calls_over_http2(start, secured_http2, authority, secure_upstream, open_client):
     def answer(exchange):
         assert exchange[":path"] == f"/{SERVICE}/GetBook"
         exchange.answer(200, [("content-type", "application/json")], json.dumps(book("b1")).encode())

@@ -115,7 +115,7 @@ def test_what_resets_mean(start, configuration, upstream, code, name, status):
     one = upstream(lambda exchange: exchange.refuse(code))
     gateway = start(before(configuration, one, "rpc"))
     answer = gateway.fetch("POST", f"/{SERVICE}/GetBook", UNARY, b'{"id":"b1"}')
-    assert answer.json()["code"] == name, answer
+    assert (answer.status, answer.json()["code"]) == (status, name), answer
 
 
 def test_a_reset_in_the_middle_is_carried_across(start, configuration, upstream):

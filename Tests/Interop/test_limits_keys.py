@@ -95,8 +95,9 @@ def test_a_trial_refuses_nobody(start, configuration):
     limit = {"rate_limit": {"requests": 1, "per": "1h", "dry_run": True}}
     gateway = start(limited(configuration, limit))
     assert statuses(gateway, *[(BOOK, ())] * 3) == [200] * 3
-    lines = [json.loads(line) for line in gateway.access_log(3)]
-    assert [line.get("rate_limit") for line in lines] == [None, "dry_run", "dry_run"]
+    # Each loop writes its own lines.
+    marks = [json.loads(line).get("rate_limit") for line in gateway.access_log(3)]
+    assert (marks.count(None), marks.count("dry_run")) == (1, 2)
     assert gateway.metric("turnout_rate_limit_dry_run_total", service=SERVICE, method="GetBook") == 2
     assert gateway.metric("turnout_rate_limited_total") == 0
 

@@ -202,7 +202,7 @@ def test_hold_let_go_and_roll_back_by_the_keyboard_alone(start, configuration, r
     assert "rest → canary 20 %" in newest[0] and "as it was" in newest[0] and "→ rest" in newest[1] and "enough" in newest[1]
 
 
-def test_a_gateway_that_goes_away_and_comes_back(start, configuration, rest, rpc, opened, pictures, tmp_path):
+def test_a_gateway_that_goes_away_and_comes_back(start, configuration, rest, rpc, opened, pictures):
     gateway = start(configuration())
     page = opened(gateway.admin_url + "/")
     page.until("document.getElementById('live').dataset.state === 'live'")

@@ -210,7 +210,7 @@ def test_random_bytes_are_judged_as_protobuf_judges_them(gateway_on_rpc, rpc, pb
 # MARK: Errors
 
 
-def test_an_error_of_the_service_is_a_status(gateway, rpc, pb):
+def test_an_error_of_the_service_is_a_status(gateway, rpc):
     info = pack(ErrorInfo(reason="GONE", domain="library"))
 
     def script(call, context):
@@ -354,7 +354,7 @@ def test_rest_before_rest_is_as_it_was(protobuf_gateway, rest):
     assert (answer.status, answer["content-type"], answer.body) == (200, X, b"\xff\xff")
 
 
-def test_explain_reads_a_protobuf_body(protobuf_gateway, tmp_path):
+def test_explain_reads_a_protobuf_body(protobuf_gateway):
     from support.gateway import run
 
     result = run(

@@ -51,7 +51,7 @@ def test_a_small_upload_is_the_same_message(gateway, upstream, pb, size):
     assert upstream.requests[-1][3] == hashlib.sha256(message.SerializeToString()).hexdigest()
 
 
-def test_limits_message_is_for_what_is_gathered(make, upstream, pb):
+def test_limits_message_is_for_what_is_gathered(make, upstream):
     gateway = make(limits={"message": "64KiB", "raw": "0B"})
     upstream.answers_with(b"")
     assert upload(gateway, 65_536).status == 200
@@ -83,7 +83,7 @@ def test_a_length_that_no_message_can_have_is_too_large(gateway, upstream, lengt
     assert not upstream.requests and gateway.process.poll() is None
 
 
-def test_json_and_chunks_are_gathered(make, upstream, pb):
+def test_json_and_chunks_are_gathered(make, upstream):
     gateway = make(codec="json", limits={"message": "64KiB"})
     assert upload(gateway, 65_537).status == 413
     assert not upstream.requests
@@ -135,7 +135,7 @@ def test_an_upstream_that_does_not_take_it_stops_the_client(make, configuration,
     service.close()
 
 
-def test_an_answer_before_the_end_of_the_upload(start, configuration, pb):
+def test_an_answer_before_the_end_of_the_upload(start, configuration):
     def refusing(connection):
         connection.head()
         body = b'{"code":"unauthenticated","message":"who are you"}'

@@ -16,11 +16,7 @@ from support.rest_service import Reply, book, hang
 from support.scripted import Scripted, read_head
 
 
-@pytest.fixture
-def fleet():
-    fleet = Fleet(2)
-    yield fleet
-    fleet.stop()
+INSTANCES = 2
 
 
 def urls(fleet):

@@ -206,7 +206,7 @@ def test_a_folder_that_cannot_be_written_is_told_at_the_start_and_at_reloads(aga
     assert told() == 2
 
 
-def test_a_full_disk(again, tmp_path):
+def test_a_full_disk(again):
     target = "/dev/full"
     if not os.path.exists(target):
         pytest.skip("no /dev/full here")

@@ -211,7 +211,8 @@ enum Fixture {
       "t.Form",
       [
         FixtureField("state", 1, .enum, "t.Closed").required(), FixtureField("name", 2, .string, hasPresence: true),
-        FixtureField("size", 3, .enum, "t.Size"),
+        FixtureField("size", 3, .enum, "t.Size"), FixtureField("stamp", 4, .enum, "t.Size", oneof: "proof"),
+        FixtureField("seal", 5, .string, oneof: "proof"),
       ])
     builder.message(
       "t.Old.Result", [FixtureField("url", 1, .string, hasPresence: true), FixtureField("old", 2, .message, "t.Old")])

@@ -51,4 +51,17 @@ import TranslationTestSupport
     _ = try bench.decode(Array("{\"sizes\":[\"SIZE_NEW\",\"SIZE_S\"]}".utf8), "t.Parcel", outcome: &list)
     #expect(list.maskPaths == ["sizes"])
   }
+
+  @Test("of a oneof they are a member like any other, as in the runtimes of Go, JavaScript, Python and C++")
+  func oneofs() throws {
+    for json in [
+      "{\"state\":\"CLOSED_A\",\"stamp\":\"SIZE_NEW\",\"seal\":\"s\"}",
+      "{\"state\":\"CLOSED_A\",\"seal\":\"s\",\"stamp\":\"SIZE_NEW\"}",
+    ] {
+      let error = try #require(throws: JSONError.self) { try bench.decode(json, "t.Form") }
+      #expect(error.kind == .conflict, "\(json)")
+    }
+    let alone = try bench.decode("{\"state\":\"CLOSED_A\",\"stamp\":\"SIZE_NEW\"}", "t.Form")
+    #expect(alone == (try bench.decode("{\"state\":\"CLOSED_A\"}", "t.Form")))
+  }
 }

@@ -15,7 +15,7 @@ enum Sections {
   static let unrouted = Section<UnroutedKey>("the fallback")
 
   /// Every section, for whoever lists the keys: documentation, its test, completion.
-  package static var all: [KnownSection] {
+  static var all: [KnownSection] {
     [
       root.known, listener.known, listenerTLS.known, certificate.known, admin.known, probes.known, callers.known,
       schemaSource.known, upstream.known, upstreamTLS.known, endpoint.known, balance.known, healthCheck.known,

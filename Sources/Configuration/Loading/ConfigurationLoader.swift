@@ -32,7 +32,7 @@ package enum ConfigurationLoader {
   }
 
   /// Every section with its keys, as the loader knows them.
-  package static var knownSections: [KnownSection] { Sections.all }
+  static var knownSections: [KnownSection] { Sections.all }
 
   /// The keys that a file uses, as `section.key`; for tests of the reference file.
   static func keysUsed(in path: String) -> Set<String> {

@@ -43,7 +43,7 @@ struct Section<Key: SectionKey>: Sendable {
 }
 
 /// A section for those who only want the names.
-package struct KnownSection: Sendable, Equatable {
-  package var name: String
-  package var keys: [String]
+struct KnownSection {
+  var name: String
+  var keys: [String]
 }

@@ -46,7 +46,7 @@ package struct GatewayConfiguration: Sendable {
   /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
   package var watchedFiles: [String] = []
   /// Files of keys and tokens that interceptors, upstreams and what is asked over TLS name.
-  package var keyFiles: [String] = []
+  var keyFiles: [String] = []
   /// Every text that came from `${env:}` or `${file:}`, and the admin token: never shown, whatever it became part of.
   package var secrets: Set<String> = []
 

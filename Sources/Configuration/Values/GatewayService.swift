@@ -13,7 +13,7 @@ package enum GatewayService: String, Sendable, CaseIterable {
 
 extension UpstreamConfiguration {
   /// The name under which the gateway is an upstream of its own services.
-  package static let gatewayName = "gateway"
+  static let gatewayName = "gateway"
 
   /// The gateway itself as an upstream: it speaks gRPC, over no wire.
   package static func gateway(_ position: SourcePosition) -> UpstreamConfiguration {

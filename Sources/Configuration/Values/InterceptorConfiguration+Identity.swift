@@ -1,6 +1,6 @@
 extension InterceptorConfiguration {
   /// Whether it lets callers through or not by who they are.
-  package var isAuthentication: Bool {
+  var isAuthentication: Bool {
     switch self {
     case .apiKey, .jwt, .externalAuth, .clientCertificate: true
     case .accessLog, .requestID, .headers, .rateLimit, .concurrency, .tracing, .cors: false

@@ -181,7 +181,7 @@ package struct RouteSettings: Sendable {
   /// Nil: a share changes only when somebody sets it.
   package var ramp: Ramp?
   /// Of the `ramp:` key; the service's place without one.
-  package var rampPosition: SourcePosition
+  var rampPosition: SourcePosition
   /// Whether anybody may call: interceptors that ask who it is are left out (Default: false).
   package var isPublic = false
   package var compression = CompressionConfiguration()

@@ -15,7 +15,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
   case hs512 = "HS512"
 
   /// Whether whoever can check a signature can also make one.
-  package var isSymmetric: Bool {
+  var isSymmetric: Bool {
     switch self {
     case .hs256, .hs384, .hs512: true
     default: false

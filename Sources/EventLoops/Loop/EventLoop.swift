@@ -52,7 +52,7 @@ public final class EventLoop {
   public var now: Instant { timers.now }
 
   /// Descriptors registered at present, those of the resolver included.
-  public var registrations: Int { table.count }
+  var registrations: Int { table.count }
 
   /// Looks names up, with this loop's events and timers.
   public var resolver: Resolver {

@@ -11,7 +11,7 @@ public final class Resolver {
   public typealias Completion = (Result<Resolution, ResolverError>) -> Void
 
   /// What an address that was no name is good for.
-  public static let literalTimeToLive = Duration.seconds(365 * 86_400)
+  static let literalTimeToLive = Duration.seconds(365 * 86_400)
   private static let initialized = ares_library_init(ARES_LIB_INIT_ALL)
 
   private let sockets: ResolverSockets

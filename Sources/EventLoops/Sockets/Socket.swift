@@ -71,7 +71,7 @@ public struct Socket: ~Copyable {
   }
 
   /// Who is at the other end; nil when nobody is.
-  public var peerAddress: SocketAddress? {
+  var peerAddress: SocketAddress? {
     SocketAddress.filled { getpeername(descriptor, $0, $1) }.address
   }
 

@@ -19,7 +19,7 @@ final class AdminRefusals: Sendable {
   private let told = Mutex(Told())
 
   init(metrics: GatewayMetrics, log: GatewayLog) {
-    refusals = metrics.adminRefusals
+    refusals = metrics.operation.adminRefusals
     self.log = log
   }
 

@@ -12,14 +12,14 @@ enum UpstreamReport {
       var counts: [EndpointHealth.State: Int] = [:]
       for endpoint in upstream.endpoints.all { counts[endpoint.state(at: now), default: 0] += 1 }
       for state in EndpointHealth.State.allCases {
-        shared.metrics.upstreamEndpoints.child([upstream.name, state.rawValue]).set(Double(counts[state] ?? 0))
+        shared.metrics.upstreams.endpoints.child([upstream.name, state.rawValue]).set(Double(counts[state] ?? 0))
       }
     }
   }
 
   /// Of an upstream that is no more.
   static func clear(_ name: String, _ metrics: GatewayMetrics) {
-    for state in EndpointHealth.State.allCases { metrics.upstreamEndpoints.child([name, state.rawValue]).set(0) }
+    for state in EndpointHealth.State.allCases { metrics.upstreams.endpoints.child([name, state.rawValue]).set(0) }
   }
 
   /// `GET /upstreams`: those of the configuration, in its order. The error of an upstream is that of names which give no

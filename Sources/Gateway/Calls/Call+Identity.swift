@@ -14,6 +14,6 @@ extension Call {
 extension Worker {
   /// A call was refused for who makes it.
   func countAuthRefused(_ interceptor: String, _ reason: String) {
-    metrics.authRefused.child([interceptor, reason]).add(1, shard: index)
+    metrics.calls.authRefused.child([interceptor, reason]).add(1, shard: index)
   }
 }

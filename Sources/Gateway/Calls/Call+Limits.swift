@@ -61,8 +61,8 @@ extension Call {
     }
   }
 
-  /// Whether an answer may pass, by what its head says.
-  func checkPassingReply(_ framing: BodyFraming) -> Bool {
+  /// Whether an answer may pass, by what its head says; else the call has ended.
+  func checkReplyLength(_ framing: BodyFraming) -> Bool {
     guard let limit = routeLimits?.response, case .length(let length) = framing, length > limit, head.method != .head,
       !passesMessages
     else { return true }
@@ -71,7 +71,7 @@ extension Call {
   }
 
   /// Whether the next bytes of the answer's body may pass; else the call has ended.
-  func checkPassingReply(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
+  func checkReplyBytes(_ buffer: borrowing ByteBuffer, _ count: Int) -> Bool {
     guard let limit = routeLimits?.response else { return true }
     if passesMessages, status == 200 {
       var meter = replyMeter ?? EnvelopeMeter(limit: limit, dialect: passingDialect)

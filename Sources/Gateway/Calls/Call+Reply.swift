@@ -26,7 +26,7 @@ extension Call: AttemptOwner {
       fail(RPCError(.unknown, "the upstream answered with status 304"))
       return
     }
-    guard checkPassingReply(attempt.declaredFraming) else { return }
+    guard checkReplyLength(attempt.declaredFraming) else { return }
     status = head.status
     if face.kind == .rest { deadline = nil }
     shadow?.answerBegan(head, attempt.declaredFraming)
@@ -55,7 +55,7 @@ extension Call: AttemptOwner {
     switch state {
     case .passing where download != nil: passRaw(&buffer, count, attempt)
     case .passing:
-      guard checkPassingReply(buffer, count) else { return buffer.consume(count) }
+      guard checkReplyBytes(buffer, count) else { return buffer.consume(count) }
       if tap != nil { buffer.withSpan(0..<count) { tap?.observe($0) } }
       shadow?.answerReceived(buffer, count)
       sendPassing(&buffer, count)
@@ -120,7 +120,7 @@ extension Call: AttemptOwner {
 
   func attempt(_ attempt: Attempt, failed failure: UpstreamFailure) {
     observeAttempt(failure)
-    worker.metrics.upstreamFailed(upstreamName, failure.kind, shard: worker.index)
+    worker.metrics.upstreams.failed(upstreamName, failure.kind, shard: worker.index)
     // An upstream that keeps the deadline by its own clock may be the first: gRPC servers end a late stream with CANCEL.
     if case .reset(.cancel) = failure.kind, isAtDeadline { return deadlinePassed() }
     let error = failure.callError

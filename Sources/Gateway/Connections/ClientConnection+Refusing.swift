@@ -8,7 +8,7 @@ import RPC
 extension ClientConnection {
   /// What came is no acceptable HTTP: it is answered, and the connection ends.
   func refuse(_ error: HTTP1Error) {
-    worker.metrics.malformed(error, shard: worker.index)
+    worker.metrics.connections.malformed(error, shard: worker.index)
     let answer = RPCError(.invalidArgument, error.reason, httpStatus: error.status)
     if phase == .leftover {
       // Its call was answered.
@@ -28,7 +28,7 @@ extension ClientConnection {
 
   /// The head does not come to its end in time.
   func refuseSlow() {
-    worker.metrics.slowClients.add(1, shard: worker.index)
+    worker.metrics.connections.slowRequests.add(1, shard: worker.index)
     refuseHead(RPCError(.deadlineExceeded, "the request head did not arrive in time", httpStatus: 408))
   }
 

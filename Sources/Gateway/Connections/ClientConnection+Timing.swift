@@ -84,13 +84,13 @@ extension ClientConnection {
 
   private func checkBody(_ call: Call, _ now: Instant) {
     if call.buffersRequest, now >= requestStartedAt + worker.timeouts.requestBody {
-      worker.metrics.slowClients.add(1, shard: worker.index)
+      worker.metrics.connections.slowRequests.add(1, shard: worker.index)
       call.fail(RPCError(.deadlineExceeded, "the request body did not arrive in time", httpStatus: 408))
       return
     }
     if now >= rateWindowStart + Self.rateWindow {
       if worker.limits.bodyRate > 0, !call.mayPause, rateWindowBytes < worker.limits.bodyRate * 5 {
-        worker.metrics.slowClients.add(1, shard: worker.index)
+        worker.metrics.connections.slowRequests.add(1, shard: worker.index)
         call.fail(RPCError(.deadlineExceeded, "the request body arrives too slowly", httpStatus: 408))
         return
       }

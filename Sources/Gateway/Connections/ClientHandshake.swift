@@ -67,7 +67,7 @@ final class ClientHandshake: ReadinessHandler, PendingClient {
   }
 
   private func count(_ outcome: String) {
-    worker.metrics.tlsHandshakes.child([listener.socket.address.text, outcome]).add(1, shard: worker.index)
+    worker.metrics.connections.handshakes.child([listener.socket.address.text, outcome]).add(1, shard: worker.index)
   }
 
   func drain() { timer.schedule(after: min(worker.timeouts.handshake, .seconds(1))) }

@@ -98,7 +98,7 @@ final class ProxyHandshake: ReadinessHandler, PendingClient {
   }
 
   private func count(_ outcome: String) {
-    worker.metrics.proxyHeaders.child([listener.socket.address.text, outcome]).add(1, shard: worker.index)
+    worker.metrics.connections.proxyHeaders.child([listener.socket.address.text, outcome]).add(1, shard: worker.index)
   }
 
   func drain() { timer.schedule(after: min(worker.timeouts.handshake, .seconds(1))) }

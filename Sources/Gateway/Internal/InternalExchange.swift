@@ -57,7 +57,8 @@ final class InternalExchange: AttemptOwner {
     case .success(let reply): if !reply.isSuccess { outcome = "\(reply.status / 100)xx" }
     case .failure(let failure): outcome = failure.kind.rawValue
     }
-    client.worker.metrics.internalRequests.child([purpose.rawValue, outcome]).add(1, shard: client.worker.index)
+    let worker = client.worker
+    worker.metrics.operation.internalRequests.child([purpose.rawValue, outcome]).add(1, shard: worker.index)
     completion(result)
   }
 

@@ -62,7 +62,7 @@ final class Acceptor: ReadinessHandler {
   ///
   /// - Returns: false, as ``acceptOne()`` does then.
   private func pause(for reason: String) -> Bool {
-    worker.metrics.acceptPauses.child([reason]).add(1, shard: worker.index)
+    worker.metrics.connections.acceptPauses.child([reason]).add(1, shard: worker.index)
     stop()
     timer.schedule(after: Self.pause)
     return false

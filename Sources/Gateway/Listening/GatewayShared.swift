@@ -68,7 +68,7 @@ final class GatewayShared: Sendable {
       files.formUnion(ends.keys)
       return files
     }
-    for file in known { metrics.certificateEnds.child([file]).set(Double(ends[file] ?? 0)) }
+    for file in known { metrics.operation.certificateEnds.child([file]).set(Double(ends[file] ?? 0)) }
   }
 }
 

@@ -14,8 +14,8 @@ final class ListenerState: Sendable {
   init(socket: ListeningSocket, configured: SocketAddressConfiguration, metrics: GatewayMetrics) {
     self.socket = socket
     self.configured = configured
-    connections = metrics.connections.child([socket.address.text, "http1"])
-    http2Connections = metrics.connections.child([socket.address.text, "http2"])
+    connections = metrics.connections.open.child([socket.address.text, "http1"])
+    http2Connections = metrics.connections.open.child([socket.address.text, "http2"])
   }
 }
 

@@ -185,7 +185,7 @@ final class Worker {
     guard let use = plan.proxyProtocol else { return secure(socket, from: origin, on: listener) }
     guard plan.trusts(origin.address) else {
       if use == .optional { return secure(socket, from: origin, on: listener) }
-      metrics.proxyHeaders.child([listener.socket.address.text, "untrusted"]).add(1, shard: index)
+      metrics.connections.proxyHeaders.child([listener.socket.address.text, "untrusted"]).add(1, shard: index)
       logOfPeer("refused \(origin.address.host) on \(listener.socket.address.text): it is in no `trusted` range")
       return left()
     }

@@ -50,7 +50,7 @@ final class AccessLogSinks: Sendable {
     for (target, sink) in sinks.withLock({ Array($0) }) {
       let path: String
       if case .file(let file) = target { path = file } else { path = "stdout" }
-      metrics.droppedLogLines.child([path]).set(Double(sink.dropped))
+      metrics.operation.droppedLogLines.child([path]).set(Double(sink.dropped))
     }
   }
 }

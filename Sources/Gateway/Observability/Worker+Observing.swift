@@ -31,13 +31,13 @@ extension Worker {
     let route = call.route?.plan
     let entry = RouteCounters.Entry(
       key: key,
-      requests: metrics.requests.child([
+      requests: metrics.calls.requests.child([
         call.routeLabel, route?.service ?? "", route?.method ?? "", call.face.kind.label, side.label,
         stage?.rawValue ?? "none", call.outcome.map { "\($0.name)" } ?? "ok",
       ]),
-      duration: metrics.duration.child([route?.service ?? "", route?.method ?? "", side.label]),
+      duration: metrics.calls.duration.child([route?.service ?? "", route?.method ?? "", side.label]),
       decisions: call.decision.flatMap { decision in
-        route.flatMap { metrics.decisions($0, decision) }
+        route.flatMap { metrics.rollout.decisions($0, decision) }
       })
     counters.entries.append(entry)
     entry.requests.add(1, shard: index)
@@ -53,7 +53,7 @@ extension Worker {
       histogram.observe(nanoseconds: nanoseconds, shard: index)
       return
     }
-    let histogram = metrics.upstreamDuration.child([name, route?.plan.service ?? "", route?.plan.method ?? ""])
+    let histogram = metrics.upstreams.duration.child([name, route?.plan.service ?? "", route?.plan.method ?? ""])
     counters.upstream.append((name, histogram))
     histogram.observe(nanoseconds: nanoseconds, shard: index)
   }
@@ -63,7 +63,7 @@ extension Worker {
     let counters = call.route?.counters ?? call.plans.unrouted
     let counter =
       counters.rateLimited
-      ?? metrics.rateLimited.child([call.route?.plan.service ?? "", call.route?.plan.method ?? ""])
+      ?? metrics.calls.rateLimited.child([call.route?.plan.service ?? "", call.route?.plan.method ?? ""])
     counters.rateLimited = counter
     counter.add(1, shard: index)
   }
@@ -73,7 +73,7 @@ extension Worker {
     let counters = call.route?.counters ?? call.plans.unrouted
     let counter =
       counters.rateLimitDryRun
-      ?? metrics.rateLimitDryRun.child([call.route?.plan.service ?? "", call.route?.plan.method ?? ""])
+      ?? metrics.calls.rateLimitDryRun.child([call.route?.plan.service ?? "", call.route?.plan.method ?? ""])
     counters.rateLimitDryRun = counter
     counter.add(1, shard: index)
   }

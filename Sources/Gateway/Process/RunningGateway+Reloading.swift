@@ -66,15 +66,15 @@ extension RunningGateway {
       if case .failed = outcome { state.withLock { if !$0.isDraining { $0.isReloadPending = true } } }
       switch outcome {
       case .ok(let warnings):
-        shared.metrics.reloads.child(["ok"]).add(1, shard: 0)
-        shared.metrics.lastReload.set(1)
-        shared.metrics.staleFiles.set(0)
+        shared.metrics.operation.reloads.child(["ok"]).add(1, shard: 0)
+        shared.metrics.operation.lastReload.set(1)
+        shared.metrics.operation.staleFiles.set(0)
         for warning in warnings { shared.log.write(.warning, "\(warning)") }
         StartupMemory.release()
         tell(.ok, cause, []) { shared.log.write(.info, "reloaded (\(cause.text))", $0) }
       case .failed(let diagnostics):
-        shared.metrics.lastReload.set(0)
-        shared.metrics.reloads.child(["failed"]).add(1, shard: 0)
+        shared.metrics.operation.lastReload.set(0)
+        shared.metrics.operation.reloads.child(["failed"]).add(1, shard: 0)
         for diagnostic in diagnostics {
           shared.log.write(diagnostic.severity == .error ? .error : .warning, "\(diagnostic)")
         }
@@ -177,7 +177,7 @@ extension RunningGateway {
       shared.log.write(.warning, "a loop is busy; it follows the new configuration when it gets to it")
     }
     shared.published(snapshot)
-    shared.metrics.connectionLimit.set(Double(shared.descriptors.connections(snapshot.configuration.limits)))
+    shared.metrics.connections.limit.set(Double(shared.descriptors.connections(snapshot.configuration.limits)))
   }
 
   func publishStages(_ snapshot: Snapshot) {
@@ -198,7 +198,7 @@ extension RunningGateway {
     let position = SourcePosition(file: new.file, line: 1, column: 1)
     return RestartKey.allCases.compactMap { key in
       let isPending = key.differs(started, new)
-      shared.metrics.restartPending.child([key.rawValue]).set(isPending ? 1 : 0)
+      shared.metrics.operation.restartPending.child([key.rawValue]).set(isPending ? 1 : 0)
       guard isPending else { return nil }
       return Diagnostic(severity: .warning, at: position, "\(key.rawValue) changes with the next start only")
     }

@@ -34,8 +34,8 @@ extension RunningGateway {
         publish(snapshot, listeners, replacing: listeners, after: old)
         state.withLock { $0.isReloadPending = isPending }
       }
-      shared.metrics.staleFiles.set(Double(faults.count))
-      shared.metrics.reloads.child([faults.isEmpty ? "ok" : "failed"]).add(1, shard: 0)
+      shared.metrics.operation.staleFiles.set(Double(faults.count))
+      shared.metrics.operation.reloads.child([faults.isEmpty ? "ok" : "failed"]).add(1, shard: 0)
       if faults.isEmpty {
         shared.log.write(.info, "keys and certificates were read anew (a file changed)")
       } else if snapshot == nil {

@@ -65,7 +65,7 @@ extension RunningGateway {
     do throws(SystemError) {
       try keepStages(snapshot, after: old)
     } catch {
-      shared.metrics.stateErrors.child(["share"]).add(1, shard: 0)
+      shared.metrics.rollout.stateErrors.child(["share"]).add(1, shard: 0)
       shared.log.write(.error, "stages are not shared: \(error)")
     }
   }
@@ -124,7 +124,8 @@ extension RunningGateway {
 
   private func openAuditLog(_ path: FileReference) throws(SystemError) -> AuditLog {
     let name = path.isSecret ? "the audit log" : "the audit log \(path.path)"
-    return try AuditLog(path: path.path, replica: replica) { [log = shared.log, errors = shared.metrics.stateErrors] in
+    let errors = shared.metrics.rollout.stateErrors
+    return try AuditLog(path: path.path, replica: replica) { [log = shared.log] in
       log.write($0, of: name)
       if case .fails = $0 { errors.child(["audit"]).add(1, shard: 0) }
     }

@@ -132,12 +132,12 @@ final class RunningGateway: Sendable {
     shared.metrics.registry.onScrape { [weak shared] in
       // The registry is part of what it would hold.
       guard let shared else { return }
-      shared.metrics.bufferedBytes.set(Double(shared.buffers.bytes))
+      shared.metrics.operation.bufferedBytes.set(Double(shared.buffers.bytes))
       shared.metrics.process.report()
       shared.accessLogs.report()
       UpstreamReport.report(shared)
       shared.rollout.report()
-      shared.metrics.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
+      shared.metrics.rollout.stateLeader.set(shared.rampLead.isOurs ? 1 : 0)
     }
     publishStages(snapshot)
     shared.published(snapshot)
@@ -177,7 +177,7 @@ final class RunningGateway: Sendable {
     guard let inUse = listeners.first?.socket.nextDescriptor else { return }
     shared.descriptors.begin(limit: DescriptorLimit.present, inUse: inUse)
     let reachable = shared.descriptors.connections(configuration.limits)
-    shared.metrics.connectionLimit.set(Double(reachable))
+    shared.metrics.connections.limit.set(Double(reachable))
     let warning = DescriptorBudget.warning(
       limits: configuration.limits, reachable: reachable, file: configuration.file)
     guard let warning else { return }

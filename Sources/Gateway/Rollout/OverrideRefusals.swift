@@ -26,7 +26,7 @@ extension Worker {
   /// A tester's header chose nothing: whoever sent it is answered like anybody, and nobody learns whether there is a
   /// secret. The operator does.
   func overrideRefused(_ call: Call, _ route: Route, _ reason: SideOverride.Refusal) {
-    metrics.overridesRefused.child([route.service, route.method, reason.rawValue]).add(1, shard: index)
+    metrics.rollout.overridesRefused.child([route.service, route.method, reason.rawValue]).add(1, shard: index)
     guard let more = overrideRefusals.tells(at: loop.now) else { return }
     let why =
       switch reason {

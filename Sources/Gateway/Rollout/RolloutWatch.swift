@@ -79,7 +79,7 @@ final class RolloutWatch: Sendable {
     switch action {
     case .trip(let setting, let judged, let limit, let reason):
       stages.trip(route.name, to: setting, judged: judged, reason: reason) {
-        metrics.rollbacks.child([route.service, route.method, limit.rawValue]).add(1, shard: 0)
+        metrics.rollout.rollbacks.child([route.service, route.method, limit.rawValue]).add(1, shard: 0)
       }
     case .hold(let reason):
       stages.hold(route.name, true, StageOrigin(.guard, reason: reason, at: WallClock.now().sinceEpoch))
@@ -99,6 +99,8 @@ final class RolloutWatch: Sendable {
 
   /// Sets the gauges of all routes: called when metrics are read.
   func report() {
-    for watch in routes.withLock({ Array($0.values) }) { metrics.report(watch, stages.state(of: watch.route.name)) }
+    for watch in routes.withLock({ Array($0.values) }) {
+      metrics.rollout.report(watch, stages.state(of: watch.route.name))
+    }
   }
 }

@@ -121,7 +121,7 @@ final class TraceExporter {
   }
 
   private func count(_ outcome: String, _ spans: Int) {
-    worker.metrics.traceSpans.child([outcome]).add(UInt64(max(0, spans)), shard: worker.index)
+    worker.metrics.operation.traceSpans.child([outcome]).add(UInt64(max(0, spans)), shard: worker.index)
   }
 
   // MARK: The end

@@ -72,7 +72,7 @@ extension Call {
       return
     }
     if isReplying { shadow?.unknown += paths }
-    for path in paths { worker.metrics.unknownField(route.plan, path, shard: worker.index) }
+    for path in paths { worker.metrics.calls.unknownField(route.plan, path, shard: worker.index) }
     if route.plan.settings.json.unknownFields == .report { UnknownFieldsReport.keep(paths, in: &unknownFields) }
   }
 }

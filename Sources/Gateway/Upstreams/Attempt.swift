@@ -94,7 +94,8 @@ final class Attempt {
     }
     if let limit = pool.configuration.limits.requests {
       guard pool.state.requests.take(limit: limit) else {
-        pool.worker.metrics.overflows.child([pool.configuration.name, "requests"]).add(1, shard: pool.worker.index)
+        let worker = pool.worker
+        worker.metrics.upstreams.overflows.child([pool.configuration.name, "requests"]).add(1, shard: worker.index)
         return fail(UpstreamFailure(kind: .overloaded, reason: "\(pool.configuration.name): too many requests"))
       }
       holdsPlace = true

@@ -16,8 +16,8 @@ package struct SideCounts: Sendable, Equatable {
 
   package var comparisons: UInt64 { matches &+ mismatches }
   package var errorRate: Double { Self.rate(failures, requests) }
-  package var clientErrorRate: Double { Self.rate(clientErrors, requests) }
-  package var mismatchRate: Double { Self.rate(mismatches, comparisons) }
+  var clientErrorRate: Double { Self.rate(clientErrors, requests) }
+  var mismatchRate: Double { Self.rate(mismatches, comparisons) }
   package var isEmpty: Bool { requests == 0 && comparisons == 0 }
 
   private static func rate(_ part: UInt64, _ whole: UInt64) -> Double {

@@ -3,7 +3,7 @@
 /// The time is cut into slots; a slot that has become too old leaves the sum whole. So the window slides in steps of one
 /// slot, and is never shorter than its length by more than that.
 package struct SlidingWindow: Sendable {
-  package static let slotCount = 30
+  static let slotCount = 30
 
   /// Nanoseconds.
   package let length: UInt64
@@ -15,7 +15,7 @@ package struct SlidingWindow: Sendable {
   /// All that is in the window.
   package private(set) var sum = SideCounts()
   /// When the window began to be filled, as the clock has it.
-  package private(set) var begunAt: UInt64
+  private(set) var begunAt: UInt64
 
   /// - Parameters:
   ///   - length: nanoseconds.

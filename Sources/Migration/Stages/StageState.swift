@@ -46,7 +46,7 @@ package struct StageState: Sendable, Equatable {
   }
 
   /// Records that are kept.
-  package static let historyLength = 20
+  static let historyLength = 20
 
   /// `pkg.Service/Method`.
   package let procedure: String

@@ -4,7 +4,7 @@
 /// key takes its debt over (as in the space-saving algorithm): the least debt in the table never falls by that, so a
 /// key that was put out finds at least its old debt when it comes back, and nobody is forgiven anything by making keys
 /// up.
-package struct BucketTable: Sendable {
+struct BucketTable: Sendable {
   private struct Slot: Sendable {
     var key: UInt64
     var bucket: TokenBucket
@@ -23,12 +23,12 @@ package struct BucketTable: Sendable {
   private var heap: [HeapEntry] = []
 
   /// - Parameter capacity: keys; less than 1 counts as 1.
-  package init(capacity: Int) { self.capacity = max(1, capacity) }
+  init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  package var count: Int { slots.count }
+  var count: Int { slots.count }
 
   /// Takes tokens of a key: all of them, or none.
-  package mutating func take(_ key: UInt64, at now: UInt64, _ rate: Rate, cost: Int = 1) -> TokenBucket.Outcome {
+  mutating func take(_ key: UInt64, at now: UInt64, _ rate: Rate, cost: Int = 1) -> TokenBucket.Outcome {
     if let slot = index[key] { return slots[slot].bucket.take(at: now, rate, cost: cost) }
     guard slots.count == capacity else {
       var bucket = TokenBucket()
@@ -45,7 +45,7 @@ package struct BucketTable: Sendable {
   /// The bucket that a key has, or would begin with.
   ///
   /// Asked before a take under the same lock, it tells what that will say.
-  package mutating func bucket(of key: UInt64, at now: UInt64) -> TokenBucket {
+  mutating func bucket(of key: UInt64, at now: UInt64) -> TokenBucket {
     if let slot = index[key] { return slots[slot].bucket }
     guard slots.count == capacity else { return TokenBucket() }
     settleRoot()

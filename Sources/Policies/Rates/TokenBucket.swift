@@ -5,7 +5,7 @@
 /// refilled. The clock may go back a little: the bucket then is as full as it was.
 package struct TokenBucket: Sendable, Equatable {
   /// Nanoseconds of the caller's clock.
-  package private(set) var fullAt: UInt64
+  private(set) var fullAt: UInt64
   /// The fraction of a nanosecond, in parts of ``Rate/requests``; always less than these.
   private(set) var part: UInt64
 

@@ -170,6 +170,8 @@ struct MessageDecoder: ~Escapable {
       return false
     }
     if field.oneof >= 0 {
+      // Two members are a fault of the sender's, even where the value of one turns out to be an enum name that is ignored:
+      // whoever knows the name sees both. The runtimes of Go, JavaScript, Python and C++ see it so too.
       guard oneofs.insert(Int(field.oneof), &memory) else {
         throw Fault(.conflict, at: start, "at most one member of the oneof expected")
       }

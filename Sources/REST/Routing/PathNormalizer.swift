@@ -2,8 +2,10 @@ import Bytes
 
 /// Writes the form that a path has for a server.
 enum PathNormalizer {
-  /// Writes the plain form; escapes are decoded once, unless the reading decodes none.
+  /// Writes the plain form of a path: unreserved characters, colons and slashes decoded, dot segments and a slash at the
+  /// end taken out, and what else the reading says. Case stays. Escapes are decoded once, unless the reading decodes none.
   ///
+  /// - Parameter output: replaced.
   /// - Returns: whether a dot segment was taken out.
   static func write(_ path: Span<UInt8>, _ reading: PathReading, into output: inout ByteBuffer) -> Bool {
     output.removeAll()

@@ -1,22 +1,20 @@
-package import Bytes
+import Bytes
 
 /// One way in which a server may read a path before it looks for what is meant.
-package struct PathReading: Sendable {
+struct PathReading {
   /// How often escapes are decoded: 0, 1 or 2.
-  package var decodings = 1
+  var decodings = 1
   /// Whether `%2F` separates segments.
-  package var splitsAtEscapedSlashes = true
+  var splitsAtEscapedSlashes = true
   /// Whether `\` and `%5C` separate segments.
-  package var splitsAtBackslashes = true
+  var splitsAtBackslashes = true
   /// Whether `;` and what follows it in a segment is a parameter, and no part of the name (RFC 3986 section 3.3).
-  package var cutsParameters = false
+  var cutsParameters = false
   /// Whether several slashes are one, before dot segments are taken out.
-  package var mergesSlashes = true
-
-  package init() {}
+  var mergesSlashes = true
 
   /// Escaped slashes and backslashes are data.
-  package static var keepingSlashes: PathReading {
+  static var keepingSlashes: PathReading {
     var reading = PathReading()
     reading.splitsAtEscapedSlashes = false
     reading.splitsAtBackslashes = false
@@ -49,21 +47,7 @@ package struct PathScratch: ~Copyable {
 
 /// Other spellings of a path that a lenient backend may take for the same resource.
 package enum PathVariants {
-  /// Writes the plain form of a path: unreserved characters, colons and slashes decoded, dot segments and a slash at the
-  /// end taken out, and what else the reading says. Case stays.
-  ///
-  /// - Parameters:
-  ///   - reading: decodes at most once here.
-  ///   - output: replaced.
-  /// - Returns: whether the plain form differs from the path.
-  package static func normalized(
-    _ path: Span<UInt8>, as reading: PathReading = PathReading(), into output: inout ByteBuffer
-  ) -> Bool {
-    _ = PathNormalizer.write(path, reading, into: &output)
-    return !ASCII.equal(output.span, path)
-  }
-
-  /// Whether the plain form may differ; false for most paths, whose plain form need then not be written.
+  /// Whether a form of the path may differ from it; false for most paths, whose forms need then not be written.
   package static func mayDiffer(_ path: Span<UInt8>) -> Bool {
     var before: UInt8 = 0
     for index in path.indices {

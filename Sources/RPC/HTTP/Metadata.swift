@@ -23,7 +23,7 @@ public enum Metadata {
 
   /// Whether a name may not stand in trailers: framing, routing, credentials, cookies, and what says how to read
   /// the content (RFC 9110 section 6.5.1).
-  public static func isForbiddenInTrailers(_ name: Span<UInt8>) -> Bool {
+  static func isForbiddenInTrailers(_ name: Span<UInt8>) -> Bool {
     switch FieldName(name) {
     case .authorization, .cacheControl, .connection, .contentEncoding, .contentLength, .contentType, .cookie, .expect,
       .forwarded, .host, .http2Settings, .keepAlive, .proxyAuthenticate, .proxyAuthorization, .proxyConnection, .range,
@@ -58,14 +58,6 @@ public enum Metadata {
     for index in fields.indices where !fields.entry(at: index).isRemoved {
       let isFit = fields.withName(at: index) { !isReserved($0) && !isForbiddenInTrailers($0) }
       if isFit { trailers.append(from: fields, at: index) }
-    }
-  }
-
-  /// The reverse: appends trailing metadata as `trailer-…` headers.
-  public static func joinTrailers(_ trailers: FieldBlock, into fields: FieldBlock) {
-    for index in trailers.indices where !trailers.entry(at: index).isRemoved {
-      let isFit = trailers.withName(at: index) { !isReserved($0) && !isForbiddenInTrailers($0) }
-      if isFit { fields.append(from: trailers, at: index, prefix: "trailer-") }
     }
   }
 }

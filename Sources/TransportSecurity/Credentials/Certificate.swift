@@ -8,7 +8,7 @@ package final class Certificate: Sendable {
   /// Whom it is for.
   package let names: CertificateNames
   /// Seconds since 1970.
-  package let validFrom: Int
+  let validFrom: Int
   package let validUntil: Int
   /// SHA-256 of its encoding.
   let digest: [UInt8]
@@ -53,7 +53,7 @@ package final class Certificate: Sendable {
 
   /// Whether it should have been renewed at a moment: two weeks before its end, or where certificates are short-lived when
   /// a third of its time is left.
-  package func endsSoon(at now: Int) -> Bool {
+  func endsSoon(at now: Int) -> Bool {
     let left = Double(validUntil) - Double(now)
     let life = Double(validUntil) - Double(validFrom)
     return left >= 0 && left < min(14 * 86_400, life / 3)

@@ -7,7 +7,7 @@ package struct CertificateNames: Sendable, Hashable {
   /// Lower case, without wildcards.
   package private(set) var hosts: [String] = []
   /// What stands after `*.` in names with a wildcard.
-  package private(set) var wildcards: [String] = []
+  private(set) var wildcards: [String] = []
   /// As text: `192.0.2.1`, `2001:db8::1`.
   package private(set) var addresses: [String] = []
 

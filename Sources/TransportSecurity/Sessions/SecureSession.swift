@@ -189,7 +189,7 @@ package final class SecureSession {
   package var version: String { SSL_get_version(handle).map { String(cString: $0) } ?? "" }
 
   /// Whether it goes on from an earlier session's ticket.
-  package var isResumed: Bool { SSL_session_reused(handle) == 1 }
+  var isResumed: Bool { SSL_session_reused(handle) == 1 }
 
   /// The name that the client asked for.
   package var serverName: String? {

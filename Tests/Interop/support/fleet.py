@@ -1,8 +1,12 @@
-"""Instances of a small HTTP/1.1 service that can be stopped and come back, over TCP or a Unix socket."""
+"""Instances of a small HTTP/1.1 service that can be stopped and come back, over TCP or a Unix socket.
+
+A plugin of `conftest.py`."""
 
 import os
 import socket
 import threading
+
+import pytest
 
 from .rest_service import Reply, RESTService
 
@@ -123,3 +127,11 @@ def endpoints(gateway, upstream="fleet"):
     """The endpoints as `GET /upstreams` tells of them, by what they are in the configuration."""
     listed = gateway.admin("GET", "/upstreams").json()["upstreams"]
     return {found["endpoint"]: found for one in listed if one["name"] == upstream for found in one["endpoints"]}
+
+
+@pytest.fixture
+def fleet(request):
+    """Three instances, or as many as `INSTANCES` of the module says."""
+    fleet = Fleet(getattr(request.module, "INSTANCES", 3))
+    yield fleet
+    fleet.stop()

@@ -2,10 +2,11 @@ import Bytes
 import HTTPModel
 import ProtoJSON
 import ProtobufSchema
-import REST
 import RPC
 import RandomnessTestSupport
 import Testing
+
+@testable import REST
 
 /// Bytes from outside, changed at random: whatever comes in, a value or an error comes out.
 @Suite("Hostile input")
@@ -41,10 +42,10 @@ struct HostileInputTests {
         }
         _ = PathVariants.anyForm(of: path.span, scratch: &forms) { trie.describes($0) }
         // A second pass never makes a path longer.
-        _ = PathVariants.normalized(path.span, as: .keepingSlashes, into: &scratch)
+        _ = PathNormalizer.write(path.span, .keepingSlashes, into: &scratch)
         var again = ByteBuffer()
         let once = scratch.bytes
-        _ = PathVariants.normalized(once.span, as: .keepingSlashes, into: &again)
+        _ = PathNormalizer.write(once.span, .keepingSlashes, into: &again)
         #expect(again.count <= once.count)
       }
     }

@@ -53,19 +53,6 @@ struct MetadataTests {
     #expect(lines(fields) == ["Content-Type: application/json", "X-App: a", "Trailer: x", "Trailer-: empty"])
   }
 
-  @Test func trailersAreJoined() {
-    let trailers = block([("x-cost", "12"), ("authorization", "secret"), ("connect-x", "1"), ("y", "")])
-    let removed = block([("gone", "1")])
-    removed.remove(at: 0)
-    let fields = block([("a", "b")])
-    Metadata.joinTrailers(trailers, into: fields)
-    Metadata.joinTrailers(removed, into: fields)
-    #expect(lines(fields) == ["a: b", "trailer-x-cost: 12", "trailer-y: "])
-    let again = FieldBlock()
-    Metadata.splitTrailers(fields, into: again)
-    #expect(lines(again) == ["x-cost: 12", "y: "])
-  }
-
   @Test func binaryNames() {
     #expect(isBinary("x-data-bin"))
     #expect(isBinary("X-Data-BIN"))

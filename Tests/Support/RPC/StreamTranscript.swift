@@ -43,46 +43,51 @@ package enum StreamTranscript {
     _ pieces: [ArraySlice<UInt8>], _ form: StreamReader.Form, of side: StreamReader.Side = .caller
   ) -> [String] {
     var reader = StreamReader(form, of: side, maximumMessage: limit)
-    var input = ByteBuffer()
-    var lines: [String] = []
-    do {
-      for index in 0...pieces.count {
-        if index < pieces.count { input.append(Array(pieces[index])) }
-        var isWaiting = false
-        while !isWaiting {
-          switch try reader.next(&input, isLast: index == pieces.count) {
-          case .needsMore: isWaiting = true
-          case .message(let count):
-            lines.append("message \(Array(input.bytes.prefix(count)))")
-            input.consume(count)
-          case .end: return lines + ["complete"]
-          }
-        }
+    return read(pieces) { input, isLast, lines in
+      switch try reader.next(&input, isLast: isLast) {
+      case .needsMore: return .needsMore
+      case .message(let count):
+        lines.append("message \(Array(input.bytes.prefix(count)))")
+        input.consume(count)
+        return .another
+      case .end: return .end
       }
-      return lines + ["no end"]
-    } catch {
-      return lines + ["\(error)"]
     }
   }
 
   /// The transcript of server-sent events.
   package static func events(_ pieces: [ArraySlice<UInt8>]) -> [String] {
     var reader = EventReader(maximumMessage: limit)
+    return read(pieces) { input, isLast, lines in
+      switch try reader.next(&input, isLast: isLast) {
+      case .needsMore: return .needsMore
+      case .message: lines.append("message \(reader.data.bytes)")
+      case .error: lines.append("error \(reader.data.bytes)")
+      case .end: return isLast ? .end : .needsMore
+      }
+      return .another
+    }
+  }
+
+  /// What a reader came upon.
+  private enum Found {
+    case another, needsMore, end
+  }
+
+  /// Hands a reader piece after piece and then the end of the body, until it finds the end of the stream.
+  private static func read(
+    _ pieces: [ArraySlice<UInt8>],
+    _ next: (_ input: inout ByteBuffer, _ isLast: Bool, _ lines: inout [String]) throws -> Found
+  ) -> [String] {
     var input = ByteBuffer()
     var lines: [String] = []
     do {
       for index in 0...pieces.count {
-        if index < pieces.count { input.append(Array(pieces[index])) }
-        var isWaiting = false
-        while !isWaiting {
-          switch try reader.next(&input, isLast: index == pieces.count) {
-          case .needsMore: isWaiting = true
-          case .message: lines.append("message \(reader.data.bytes)")
-          case .error: lines.append("error \(reader.data.bytes)")
-          case .end where index < pieces.count: isWaiting = true
-          case .end: return lines + ["complete"]
-          }
-        }
+        let isLast = index == pieces.count
+        if !isLast { input.append(Array(pieces[index])) }
+        var found = Found.another
+        while found == .another { found = try next(&input, isLast, &lines) }
+        if found == .end { return lines + ["complete"] }
       }
       return lines + ["no end"]
     } catch {

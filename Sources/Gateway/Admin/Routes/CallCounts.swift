@@ -18,7 +18,7 @@ struct CallCounts {
   private var fallbacks: [String: Fallbacks] = [:]
 
   init(_ metrics: GatewayMetrics) {
-    for (labels, counter) in metrics.requests.sorted where labels.count > 4 {
+    for (labels, counter) in metrics.calls.requests.sorted where labels.count > 4 {
       let name = "\(labels[1])/\(labels[2])"
       switch labels[4] {
       case "rest": sides[name, default: Sides()].rest += counter.value
@@ -26,7 +26,7 @@ struct CallCounts {
       default: sides[name, default: Sides()].none += counter.value
       }
     }
-    for (labels, counter) in metrics.fallbacks.sorted where labels.count > 3 {
+    for (labels, counter) in metrics.rollout.fallbacks.sorted where labels.count > 3 {
       let name = "\(labels[0])/\(labels[1])"
       if labels[2] == "rest" {
         fallbacks[name, default: Fallbacks()].rest.append((labels[3], counter.value))

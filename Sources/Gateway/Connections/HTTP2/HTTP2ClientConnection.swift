@@ -142,7 +142,7 @@ final class HTTP2ClientConnection: OpenConnection, TickFlushing {
     if let began = sectionBeganAt {
       let end = began + worker.timeouts.requestHead
       if now >= end {
-        worker.metrics.slowClients.add(1, shard: worker.index)
+        worker.metrics.connections.slowRequests.add(1, shard: worker.index)
         cut()
         return
       }
@@ -266,7 +266,7 @@ extension HTTP2ClientConnection: HTTP2SessionDelegate {
   }
 
   func session(_ session: HTTP2Session, fault: HTTP2Fault) {
-    worker.metrics.http2Fault(fault, shard: worker.index)
+    worker.metrics.connections.http2Fault(fault, shard: worker.index)
     if fault.scope == .connection {
       worker.logOfPeer("ended an HTTP/2 connection of \(origin.address.host): \(fault.reason)")
     }

@@ -314,13 +314,13 @@ final class HTTP2ClientStream: ClientStream {
 
   private func checkBody(_ call: Call, _ now: Instant) -> Instant? {
     if call.buffersRequest, now >= startedAt + worker.timeouts.requestBody {
-      worker.metrics.slowClients.add(1, shard: worker.index)
+      worker.metrics.connections.slowRequests.add(1, shard: worker.index)
       call.fail(RPCError(.deadlineExceeded, "the request body did not arrive in time", httpStatus: 408))
       return nil
     }
     if now >= rateWindowStart + ClientConnection.rateWindow {
       if worker.limits.bodyRate > 0, !call.mayPause, rateWindowBytes < worker.limits.bodyRate * 5 {
-        worker.metrics.slowClients.add(1, shard: worker.index)
+        worker.metrics.connections.slowRequests.add(1, shard: worker.index)
         call.fail(RPCError(.deadlineExceeded, "the request body arrives too slowly", httpStatus: 408))
         return nil
       }

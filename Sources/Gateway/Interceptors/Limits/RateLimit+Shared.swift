@@ -27,7 +27,7 @@ extension RateLimit {
 
   /// What is done when the shared buckets cannot be asked.
   private func decideAlone(_ shared: SharedLimits, _ call: Call) -> InterceptorVerdict {
-    call.worker.metrics.limitFallbacks.child([shared.server, shared.onFailure.rawValue])
+    call.worker.metrics.calls.limitFallbacks.child([shared.server, shared.onFailure.rawValue])
       .add(1, shard: call.worker.index)
     switch shared.onFailure {
     case .local: return decide(call)

@@ -33,6 +33,6 @@ extension SideFallback {
     let name = call.upstreamName
     guard turns(after: failure.callError) else { return }
     attempt.judge(failure)
-    worker.metrics.upstreamFailed(name, failure.kind, shard: worker.index)
+    worker.metrics.upstreams.failed(name, failure.kind, shard: worker.index)
   }
 }

@@ -107,7 +107,7 @@ extension SideFallback {
 
   private func count(_ outcome: Outcome) {
     guard let route = call.route?.plan, let side = call.decision?.side else { return }
-    worker.metrics.fallbacks.child([route.service, route.method, side.label, outcome.rawValue])
+    worker.metrics.rollout.fallbacks.child([route.service, route.method, side.label, outcome.rawValue])
       .add(1, shard: worker.index)
   }
 }

@@ -13,7 +13,7 @@ struct DryRunCounters {
   let skipped: Counter
 
   init(_ route: Route, _ metrics: GatewayMetrics) {
-    func child(_ outcome: String) -> Counter { metrics.dryRuns.child([route.service, route.method, outcome]) }
+    func child(_ outcome: String) -> Counter { metrics.rollout.dryRuns.child([route.service, route.method, outcome]) }
     ok = child("ok")
     refused = child("refused")
     misfit = child("misfit")

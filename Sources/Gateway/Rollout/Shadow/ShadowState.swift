@@ -37,14 +37,14 @@ final class ShadowState: Sendable {
 
   init(_ route: Route, _ metrics: GatewayMetrics) {
     (service, method) = (route.service, route.method)
-    match = metrics.shadows.child([service, method, "match"])
-    mismatch = metrics.shadows.child([service, method, "mismatch"])
-    error = metrics.shadows.child([service, method, "error"])
-    skipped = metrics.shadows.child([service, method, "skipped"])
+    match = metrics.rollout.shadows.child([service, method, "match"])
+    mismatch = metrics.rollout.shadows.child([service, method, "mismatch"])
+    error = metrics.rollout.shadows.child([service, method, "error"])
+    skipped = metrics.rollout.shadows.child([service, method, "skipped"])
     skips = ShadowSkip.allCases.map { [service, method] in
-      metrics.shadowSkips.child([service, method, $0.rawValue])
+      metrics.rollout.shadowSkips.child([service, method, $0.rawValue])
     }
-    paths = metrics.shadowDifferences
+    paths = metrics.rollout.shadowDifferences
     dryRun = DryRunCounters(route, metrics)
   }
 

@@ -29,7 +29,7 @@ final class StageKeeper: Sendable {
     ledger = Mutex(StageLedger(writer: writer, replica: replica))
     startedAt = WallClock.now().sinceEpoch
     self.log = log
-    errors = metrics.stateErrors
+    errors = metrics.rollout.stateErrors
     self.admits = admits
   }
 

@@ -41,7 +41,7 @@ final class StageSync {
     self.lead = lead
     self.loop = loop
     self.log = log
-    errors = metrics.stateErrors
+    errors = metrics.rollout.stateErrors
     hash = "\(endpoint.prefix)stages"
     revisionKey = "\(endpoint.prefix)stages:revision"
     leadKey = "\(endpoint.prefix)stages:lead"

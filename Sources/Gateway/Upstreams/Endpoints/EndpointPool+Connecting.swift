@@ -26,7 +26,7 @@ extension EndpointPool {
     let connection = try UpstreamConnection(
       endpoint: self, worker: worker, transport: try transport(), attempt: attempt)
     open[ObjectIdentifier(connection)] = connection
-    metrics.active.add(1)
+    counters.active.add(1)
     attempt?.assign(connection)
   }
 
@@ -38,7 +38,7 @@ extension EndpointPool {
     let connection = try HTTP2UpstreamConnection(
       endpoint: self, worker: worker, session: session, transport: try transport())
     shared.append(connection)
-    metrics.idle.add(1)
+    counters.idle.add(1)
     if let attempt { connection.carry(attempt) }
   }
 
@@ -66,7 +66,7 @@ extension EndpointPool {
     case .security(let error): outcome = error.kind.rawValue
     case .system: outcome = "closed"
     }
-    worker.metrics.upstreamHandshakes.child([identity.upstream, outcome]).add(1, shard: worker.index)
+    worker.metrics.upstreams.handshakes.child([identity.upstream, outcome]).add(1, shard: worker.index)
   }
 
   /// A connection was opened.
@@ -74,7 +74,7 @@ extension EndpointPool {
 
   /// A connection could not be opened: others are preferred for a while, and the name is asked again.
   func connectFailed(_ reason: String) {
-    metrics.connectFailures.add(1, shard: worker.index)
+    counters.connectFailures.add(1, shard: worker.index)
     health.connectFailed(shown(.connect, reason), at: worker.loop.now.nanoseconds)
     origin?.distrust()
   }

@@ -32,7 +32,7 @@ final class EndpointPool {
   private(set) var zone: String
   private let isSecret: Bool
   let isMultiplexed: Bool
-  let metrics: UpstreamMetrics
+  let counters: UpstreamCounters
 
   /// Set when a reload or a name has taken the endpoint out: its connections are not kept.
   private(set) var isRetired = false
@@ -51,13 +51,13 @@ final class EndpointPool {
   init(
     identity: EndpointIdentity, server: EndpointServer, configuration: EndpointConfiguration,
     upstream: UpstreamConfiguration, state: UpstreamState, security: UpstreamSecurity?, worker: Worker,
-    metrics: UpstreamMetrics
+    counters: UpstreamCounters
   ) {
     self.identity = identity
     self.server = server
     self.security = security
     self.worker = worker
-    self.metrics = metrics
+    self.counters = counters
     self.upstream = state
     settings = upstream
     isSecret = configuration.isSecret
@@ -129,8 +129,8 @@ final class EndpointPool {
   /// The idle connection that was used last, if it may be used again.
   private func takeIdle() -> UpstreamConnection? {
     while let connection = idle.popLast() {
-      metrics.idle.add(-1)
-      metrics.active.add(1)
+      counters.idle.add(-1)
+      counters.active.add(1)
       if !connection.isWornOut { return connection }
       connection.closeSurplus()
     }
@@ -139,7 +139,7 @@ final class EndpointPool {
 
   private func wait(_ attempt: Attempt) {
     guard waiting.count < Self.maximumWaiting, upstream.pending.take(limit: settings.limits.pending ?? .max) else {
-      worker.metrics.overflows.child([identity.upstream, "pending"]).add(1, shard: worker.index)
+      worker.metrics.upstreams.overflows.child([identity.upstream, "pending"]).add(1, shard: worker.index)
       attempt.connectionFailed(nil, UpstreamFailure(kind: .overloaded, reason: "\(name): too many waiting"))
       return
     }
@@ -221,8 +221,8 @@ final class EndpointPool {
       connection.closeSurplus()
       return
     }
-    metrics.active.add(-1)
-    metrics.idle.add(1)
+    counters.active.add(-1)
+    counters.idle.add(1)
     idle.append(connection)
   }
 
@@ -230,9 +230,9 @@ final class EndpointPool {
     guard open.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     if wasIdle, let index = idle.firstIndex(where: { $0 === connection }) {
       idle.remove(at: index)
-      metrics.idle.add(-1)
+      counters.idle.add(-1)
     } else {
-      metrics.active.add(-1)
+      counters.active.add(-1)
     }
     connectionIsGone()
   }
@@ -250,8 +250,8 @@ final class EndpointPool {
 
   /// A shared connection got its first exchange, or lost its last.
   func countBusy(_ change: Int) {
-    metrics.active.add(change)
-    metrics.idle.add(-change)
+    counters.active.add(change)
+    counters.idle.add(-change)
   }
 
   /// A shared connection may take more, or will take none any more: attempts that wait look again.
@@ -264,7 +264,7 @@ final class EndpointPool {
   func closed(_ connection: HTTP2UpstreamConnection, wasIdle: Bool) {
     guard let index = shared.firstIndex(where: { $0 === connection }) else { return }
     shared.remove(at: index)
-    if wasIdle { metrics.idle.add(-1) } else { metrics.active.add(-1) }
+    if wasIdle { counters.idle.add(-1) } else { counters.active.add(-1) }
     connectionIsGone()
   }
 

@@ -76,7 +76,8 @@ final class EndpointSet {
       }
       let made = EndpointPool(
         identity: identity, server: server, configuration: configuration, upstream: upstream, state: state,
-        security: security, worker: worker, metrics: worker.metrics.upstream(identity.upstream, shard: worker.index))
+        security: security, worker: worker,
+        counters: UpstreamCounters(worker.metrics.upstreams, identity.upstream, shard: worker.index))
       made.origin = self
       // A reload came first: it serves those who wait, and nobody counts it.
       if isRetired { made.retire() }

@@ -160,7 +160,7 @@ final class UpstreamPool {
   /// A request to an endpoint failed.
   func failed(_ endpoint: EndpointPool, _ reason: String) {
     guard let rules, endpoint.health.failed(reason, at: worker.loop.now.nanoseconds, rules) else { return }
-    worker.metrics.ejections.child([configuration.name]).add(1, shard: worker.index)
+    worker.metrics.upstreams.ejections.child([configuration.name]).add(1, shard: worker.index)
     worker.log(.warning, "\(endpoint.name) is left out after \(rules.consecutiveFailures) failures in a row: \(reason)")
   }
 }

@@ -285,7 +285,7 @@ extension HTTP2UpstreamConnection: HTTP2SessionDelegate {
   func session(_ session: HTTP2Session, refused stream: HTTP2Stream, _ fault: HTTP2Fault) {}
 
   func session(_ session: HTTP2Session, fault: HTTP2Fault) {
-    worker.metrics.http2Fault(fault, shard: worker.index)
+    worker.metrics.connections.http2Fault(fault, shard: worker.index)
   }
 
   func sessionGoesAway(_ session: HTTP2Session, _ code: HTTP2ErrorCode) {

@@ -67,7 +67,7 @@ final class HealthProbe: AttemptOwner {
     self.attempt = nil
     attempt.cancel()
     let name = endpoint.identity.upstream
-    worker.metrics.healthChecks.child([name, fault == nil ? "ok" : "failed"]).add(1, shard: worker.index)
+    worker.metrics.upstreams.healthChecks.child([name, fault == nil ? "ok" : "failed"]).add(1, shard: worker.index)
     let change = streak.observe(
       fault == nil, healthy: configuration.healthy, unhealthy: configuration.unhealthy)
     if change == true {

@@ -67,7 +67,7 @@ final class Tries {
     else { return false }
     let second = worker.loop.now.nanoseconds / 1_000_000_000
     guard upstream.budget.take(at: second, share: plan.budget, minimum: plan.minimumPerSecond) else {
-      worker.metrics.budgetExhausted.child([upstream.name]).add(1, shard: worker.index)
+      worker.metrics.upstreams.budgetExhausted.child([upstream.name]).add(1, shard: worker.index)
       return false
     }
     made += 1
@@ -81,7 +81,7 @@ final class Tries {
   func countRetry(of upstream: UpstreamState) {
     guard let reason else { return }
     self.reason = nil
-    worker.metrics.retries.child([upstream.name, reason.rawValue]).add(1, shard: worker.index)
+    worker.metrics.upstreams.retries.child([upstream.name, reason.rawValue]).add(1, shard: worker.index)
   }
 
   /// The request is not at hand any more: there is nothing to wait for.

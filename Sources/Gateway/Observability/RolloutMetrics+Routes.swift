@@ -2,7 +2,7 @@ import Configuration
 import Metrics
 import Migration
 
-extension GatewayMetrics {
+extension RolloutMetrics {
   /// The states of a guard, as metrics and the admin endpoint name them.
   static let guardStates = ["watching", "tripped", "holding", "alerting"]
 
