@@ -10,11 +10,13 @@ import CZstd
 package final class StreamDecompressor {
   private enum Decoder {
     case gzip(UnsafeMutablePointer<z_stream>)
-    case brotli(OpaquePointer)
+    case brotli(OpaquePointer, DecoderMemory)
     case zstd(OpaquePointer)
   }
 
   private static let block = 16 << 10
+  /// What zlib takes for a stream: its window of 32 KiB, and 7 KiB or a little more (zlib.h, "Memory usage").
+  private static let gzipMemory = 40 << 10
 
   private let decoder: Decoder
   /// Whether what was taken so far could be a whole body.
@@ -37,8 +39,9 @@ package final class StreamDecompressor {
       }
       decoder = .gzip(stream)
     case .br:
-      guard let state = BrotliDecoderCreateInstance(nil, nil, nil) else { return nil }
-      decoder = .brotli(state)
+      let memory = DecoderMemory()
+      guard let state = memory.makeBrotliDecoder() else { return nil }
+      decoder = .brotli(state, memory)
     case .zstd:
       guard let context = ZSTD_createDCtx() else { return nil }
       ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Decompressor.zstdWindowLog)
@@ -51,8 +54,21 @@ package final class StreamDecompressor {
     case .gzip(let stream):
       inflateEnd(stream)
       stream.deallocate()
-    case .brotli(let state): BrotliDecoderDestroyInstance(state)
+    case .brotli(let state, let memory):
+      BrotliDecoderDestroyInstance(state)
+      // It frees by it.
+      withExtendedLifetime(memory) {}
     case .zstd(let context): ZSTD_freeDCtx(context)
+    }
+  }
+
+  /// Bytes that the decoder holds at this moment: for brotli and zstd its sender chose how far it may look back, and they
+  /// grow with what was read, up to 16 or 8 MiB.
+  package var memory: Int {
+    switch decoder {
+    case .gzip: Self.gzipMemory
+    case .brotli(_, let memory): memory.bytes
+    case .zstd(let context): ZSTD_sizeof_DCtx(context)
     }
   }
 
@@ -69,7 +85,7 @@ package final class StreamDecompressor {
       let taken: Int
       switch decoder {
       case .gzip(let stream): taken = try gunzip(stream, input.span, offered, &output)
-      case .brotli(let state): taken = try unbrotli(state, input.span, offered, &output)
+      case .brotli(let state, _): taken = try unbrotli(state, input.span, offered, &output)
       case .zstd(let context): taken = try unzstd(context, input.span, offered, &output)
       }
       input.consume(taken)

@@ -9,16 +9,20 @@ struct Exposition {
       for (values, counter) in family.sorted {
         line(family.name, labels(family.labels, values), "\(counter.value)")
       }
-    case .gauge(let family):
-      head(family, kind: "gauge")
-      for (values, gauge) in family.sorted {
-        line(family.name, labels(family.labels, values), Self.number(gauge.value))
-      }
+    case .gauge(let family): append(family, kind: "gauge")
+    case .total(let family): append(family, kind: "counter")
     case .histogram(let family, let bounds):
       head(family, kind: "histogram")
       for (values, histogram) in family.sorted {
         append(histogram, family.name, labels(family.labels, values), bounds)
       }
+    }
+  }
+
+  private mutating func append(_ family: GaugeFamily, kind: String) {
+    head(family, kind: kind)
+    for (values, gauge) in family.sorted {
+      line(family.name, labels(family.labels, values), Self.number(gauge.value))
     }
   }
 

@@ -14,6 +14,7 @@ public final class MetricsRegistry: Sendable {
   enum AnyFamily {
     case counter(CounterFamily)
     case gauge(GaugeFamily)
+    case total(GaugeFamily)
     case histogram(HistogramFamily, bounds: [UInt64])
   }
 
@@ -57,6 +58,20 @@ public final class MetricsRegistry: Sendable {
         [shards] in Gauge(shards: shards)
       }
       families[name] = .gauge(family)
+      return family
+    }
+  }
+
+  /// The family of counters that somebody else counts, as the kernel does a process's time: each is set when it is asked
+  /// for. Made when it is new; by convention names end in `_total`.
+  public func total(_ name: String, help: String, labels: [String] = []) -> GaugeFamily {
+    families.withLock { families in
+      if case .total(let known) = families[name] { return known }
+      Self.check(name, labels, isNew: families[name] == nil)
+      let family = GaugeFamily(
+        name: name, help: help, labels: labels, maximumChildren: Self.defaultMaximumChildren
+      ) { Gauge(shards: 1) }
+      families[name] = .total(family)
       return family
     }
   }

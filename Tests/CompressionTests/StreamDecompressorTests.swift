@@ -93,5 +93,26 @@ import Testing
     }
   }
 
+  /// For brotli and zstd it is what the sender's window takes once there is so much: nobody else counts it.
+  @Test(arguments: [(ContentCoding.gzip, 32 << 10, 64 << 10), (.br, 256 << 10, 1 << 20), (.zstd, 512 << 10, 12 << 20)])
+  func whatTheDecoderHoldsIsKnown(coding: ContentCoding, least: Int, most: Int) throws {
+    var plain = ByteBuffer()
+    var state: UInt64 = 1
+    for _ in 0..<(3 << 20) / 8 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      withUnsafeBytes(of: state) { bytes in for byte in bytes { plain.append(byte) } }
+    }
+    var packed = ByteBuffer()
+    let compressor = try #require(StreamCompressor(coding))
+    try compressor.compress(plain.span, .end, into: &packed)
+    let decompressor = try #require(StreamDecompressor(coding))
+    let atFirst = decompressor.memory
+    var output = ByteBuffer()
+    while try decompressor.decompress(&packed, limit: 64 << 10, into: &output) { output.removeAll() }
+    try decompressor.finish()
+    #expect((least...most).contains(decompressor.memory))
+    if coding != .gzip { #expect(atFirst < decompressor.memory) }
+  }
+
   @Test func identityNeedsNone() { #expect(StreamDecompressor(.identity) == nil) }
 }

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import threading
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_every_line_has_the_same_members(gateway):
     fields = [("Authorization", f"Bearer {TOKEN}")]
     assert gateway.admin("PUT", f"/routes/{GET}/stage", {"stage": "rpc"}, fields).status == 200
     [line] = lines(gateway, 1)
-    assert list(line) == ["time", "replica", *MEMBERS] and line["event"] == "stage_change"
+    assert list(line) == ["time", "replica", "sequence", *MEMBERS] and line["event"] == "stage_change"
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_the_last_changes_are_at_the_admin_endpoint(without_a_path, configuratio
     assert gateway.admin("POST", "/reload", {}, fields).status == 200
     answer = gateway.admin("GET", "/audit").json()
     assert (answer["total"], [one["reason"] for one in answer["changes"]]) == (2, ["step 2", "step 1"])
-    assert list(answer["changes"][0]) == ["time", "replica", *MEMBERS]
+    assert list(answer["changes"][0]) == ["time", "replica", "sequence", *MEMBERS]
     assert (answer["changes"][0]["from"], answer["changes"][0]["to"]) == (
         {"stage": "canary", "percent": 1}, {"stage": "canary", "percent": 2})
     assert gateway.admin("POST", "/audit", {}, fields).status == 405
@@ -179,7 +180,7 @@ def test_a_path_that_cannot_be_opened_is_told_at_the_start(configuration, tmp_pa
     assert result.returncode == 1 and "audit" in result.stderr and "nowhere/audit.log" in result.stderr
 
 
-RELOAD = ["time", "replica", "event", "outcome", "kind", "actor", "agent", "token", "error", "errors"]
+RELOAD = ["time", "replica", "sequence", "event", "outcome", "kind", "actor", "agent", "token", "error", "errors"]
 
 
 def test_a_reload_is_an_event_whoever_asks_and_however_it_ends(gateway, configuration):
@@ -236,3 +237,33 @@ def test_a_file_that_changes_is_told_as_such(gateway, configuration):
     gateway.write(configuration("rpc", audit={"path": "audit.log"}, admin={"address": "127.0.0.1:0", "token": TOKEN}))
     [line] = lines(gateway, 1, event="reload")
     assert (line["kind"], line["outcome"], line["actor"]) == ("file", "ok", "")
+
+
+def test_events_have_one_order_wherever_they_are_told(gateway, configuration):
+    """Also those of one moment, of several callers at once."""
+    fields = [("Authorization", f"Bearer {TOKEN}")]
+
+    def change(number):
+        for step in range(5):
+            if number % 2:
+                gateway.admin("POST", "/reload", {}, fields if number % 3 else [])
+            else:
+                gateway.admin("PUT", f"/routes/{GET}/stage", {"stage": "canary", "percent": 10 * number + step}, fields)
+
+    threads = [threading.Thread(target=change, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    answer = gateway.admin("GET", "/audit").json()
+    events = sorted(answer["changes"] + answer["reloads"], key=lambda event: event["sequence"])
+    assert [event["sequence"] for event in events] == list(range(1, len(events) + 1))
+    for kind in ("changes", "reloads"):
+        order = [event["sequence"] for event in answer[kind]]
+        assert order == sorted(order, reverse=True)
+
+    def written():
+        return [json.loads(line) for line in (gateway.folder / "audit.log").read_text().splitlines()]
+
+    wait_until(lambda: len(written()) >= len(events), what="all lines")
+    assert written()[:len(events)] == events

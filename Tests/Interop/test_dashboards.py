@@ -19,7 +19,7 @@ DASHBOARD = ROOT / "deploy/grafana/turnout.json"
 def families():
     """The metric families and their labels, as the sources name them; /metrics shows a family once it has a child."""
     sources = "".join(file.read_text() for file in (ROOT / "Sources/Gateway").rglob("*.swift"))
-    found = re.findall(r'(counter|gauge|histogram)\(\s*"((?:turnout|process)_\w+)".*?labels:\s*\[(.*?)\]', sources, re.DOTALL)
+    found = re.findall(r'(counter|gauge|histogram|total)\(\s*"((?:turnout|process)_\w+)".*?labels:\s*\[(.*?)\]', sources, re.DOTALL)
     families = {name: set(re.findall(r'"(\w+)"', labels)) for _, name, labels in found}
     for kind, name, _ in found:
         if kind == "histogram":

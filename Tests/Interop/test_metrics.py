@@ -1,8 +1,10 @@
 """Metrics by the contract's names, clean for promtool."""
 
+import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -113,6 +115,23 @@ def test_what_is_told_of_every_process(gateway):
     assert abs(samples["process_open_fds", ()] - gateway.descriptors()) <= 3
     assert 0.5 < samples["process_resident_memory_bytes", ()] / gateway.resident_bytes() < 2
     assert samples["process_max_fds", ()] >= samples["process_open_fds", ()]
+    assert samples["process_virtual_memory_max_bytes", ()] >= samples["process_virtual_memory_bytes", ()]
+    assert samples["process_virtual_memory_bytes", ()] > samples["process_resident_memory_bytes", ()]
+    assert abs(samples["process_threads", ()] - len(os.listdir(f"/proc/{gateway.process.pid}/task"))) <= 3
     assert 0 <= time.time() - samples["process_start_time_seconds", ()] < 600
+    text = gateway.admin("GET", "/metrics").body.decode()
+    assert "# TYPE process_cpu_seconds_total counter\n" in text
+
+    def by_the_kernel():
+        """User and system time in seconds (proc(5))."""
+        facts = Path(f"/proc/{gateway.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(facts[11]) + int(facts[12])) / os.sysconf("SC_CLK_TCK")
+
+    for _ in range(20):
+        gateway.fetch("GET", "/v1/books/b1")
+    before = by_the_kernel()
+    spent = gateway.metric("process_cpu_seconds_total")
+    # The kernel's figure is in steps of a hundredth.
+    assert samples["process_cpu_seconds_total", ()] < spent and before - 0.03 <= spent <= by_the_kernel() + 0.03
     version = run("--version").stdout.split()[1]
     assert samples["turnout_build_info", (("version", version),)] == 1

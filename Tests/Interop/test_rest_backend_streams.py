@@ -1,7 +1,9 @@
 """Streams of RPC callers that an old REST service answers: every form, every dialect, to the end and not to it."""
 
+import base64
 import gzip
 import json
+import os
 import struct
 
 import grpc
@@ -11,6 +13,7 @@ from support.echo import SERVICE
 from support.echo_clients import CLIENTS
 from support.gateway import Gateway, run, settled, wait_until
 from support.http2 import HTTP2Client
+from support.packing import brotli, zstd
 from support.rest_streams import RULES, TYPES, RESTStreams
 
 CALLERS = ["connect", "connect-json", "connect-h2", "grpc", "grpc-runtime", "grpc-web", "grpc-web-text"]
@@ -457,3 +460,46 @@ def test_what_unpacks_to_nothing_is_bounded(gateway, old, client, line):
 
     old.service.answers(answer)
     assert client(gateway, "grpc").call("Hear", line()).code == "resource_exhausted"
+
+
+def packed_lines(coding):
+    """Seven MiB of messages in the widest window that is taken."""
+    lines = b"".join(b'{"data":"%s"}\n' % base64.b64encode(os.urandom(90_000)) for _ in range(60))
+    return brotli(lines, 24) if coding == "br" else zstd(lines, 23)
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd"])
+def test_what_a_decoder_holds_is_a_part_of_the_budget(gateway, old, client, line, coding):
+    """The service chooses how far its answer looks back, and so how much memory each of its streams takes."""
+    body = packed_lines(coding)
+
+    def answer(request):
+        old.head(request, 200, TYPES["ndjson"], f"Content-Encoding: {coding}\r\nContent-Length: {len(body)}\r\n")
+        request.send(body[:-100])
+        old.go_on.wait(60)
+        request.send(body[-100:])
+
+    old.service.answers(answer)
+    stream = client(gateway, "grpc").begin("Hear", line())
+    for _ in range(50):
+        next(stream)
+    assert gateway.metric("turnout_buffered_bytes") > 4 << 20
+    old.go_on.set()
+    assert len(list(stream)) == 10
+    wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="that it is given back")
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd"])
+def test_beyond_the_budget_no_decoder_grows(echo_schema, old, start, client, line, coding):
+    gateway = start(configuration(echo_schema, old.url, limits={"buffers": "2MiB", "message": "1MiB"}))
+    body = packed_lines(coding)
+
+    def answer(request):
+        old.head(request, 200, TYPES["ndjson"], f"Content-Encoding: {coding}\r\nContent-Length: {len(body)}\r\n")
+        request.send(body)
+
+    old.service.answers(answer)
+    assert client(gateway, "grpc").call("Hear", line()).code == "unavailable"
+    wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="that it is given back")
+    old.reset("ndjson", coding="gzip")
+    assert numbers(client(gateway, "grpc").call("Hear", line(count=3))) == [1, 2, 3]

@@ -147,6 +147,11 @@ def test_the_guard_does_not_count_it(start, configuration, rest, rpc):
     for _ in range(5):
         gateway.fetch("GET", "/v1/books/b1")
     wait_until(lambda: gateway.metric("turnout_shadow_total", outcome="mismatch") == 5, what="the comparisons")
+    # Another route really differs. Once its guard has seen that, the guard of this one has looked, too.
+    rest.answers(Reply.json({"count": 99}))
+    for _ in range(5):
+        gateway.fetch("GET", "/v1/count?author=ab")
+    wait_until(lambda: route(gateway, "CountBooks")["guard"]["state"] == "alerting", what="the other guard")
     assert gateway.metric("turnout_rollbacks_total") == 0
     assert route(gateway)["guard"]["state"] not in ("tripped", "alerting")
 

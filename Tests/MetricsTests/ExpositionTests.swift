@@ -99,6 +99,14 @@ struct ExpositionTests {
       ])
   }
 
+  @Test func whatOthersCountIsACounter() {
+    let registry = MetricsRegistry(shards: 4)
+    registry.total("process_cpu_seconds_total", help: "Time.").child([]).set(1.25)
+    let text = String(decoding: registry.expose(), as: UTF8.self)
+    #expect(text.contains("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 1.25\n"))
+    #expect(registry.total("process_cpu_seconds_total", help: "Time.").child([]).value == 1.25)
+  }
+
   @Test func scrapersRunEachTime() {
     let registry = MetricsRegistry(shards: 1)
     let runs = registry.counter("scrapes_total", help: "Scrapes.").child([])

@@ -39,6 +39,23 @@ import Testing
     #expect(Captured().run(["serve", "--config", "a.yaml"], on: gateway) == 0)
   }
 
+  /// The others end by a signal at once, as is usual.
+  @Test func whatServesCatchesSignalsFirst() {
+    var gateway = ScriptedGateway()
+    gateway.onSignals = { .failure(.other("signals cannot be handled: eventfd")) }
+    gateway.onServe = { _, _ in
+      Issue.record("it serves without signals")
+      return .success(())
+    }
+    for command in [["serve", "--config", "a.yaml"], ["demo"]] {
+      let captured = Captured()
+      #expect(captured.run(command, on: gateway) == 1)
+      #expect(captured.error == "turnout: signals cannot be handled: eventfd\n")
+    }
+    #expect(Captured().run(["check", "--config", "a.yaml"], on: gateway) == 0)
+    #expect(Captured().run(["routes", "--config", "a.yaml"], on: gateway) == 0)
+  }
+
   @Test func checkPrintsEveryFault() {
     var gateway = ScriptedGateway()
     let warning = Diagnostic(severity: .warning, at: place, "odd")

@@ -9,10 +9,12 @@ struct ScriptedGateway: GatewayProgram {
   var onServe: @Sendable (String, @Sendable (ServedAddresses) -> Void) -> Result<Void, ProgramFailure> = { _, _ in
     .success(())
   }
+  var onSignals: @Sendable () -> Result<Void, ProgramFailure> = { .success(()) }
   var diagnostics: [Diagnostic] = []
   var table: Result<[RouteSummary], ProgramFailure> = .success([])
   var onExplain: @Sendable (ExplainedRequest) -> Result<String, ProgramFailure> = { _ in .success("") }
 
+  func catchSignals() -> Result<Void, ProgramFailure> { onSignals() }
   func serve(
     configPath: String, started: @escaping @Sendable (ServedAddresses) -> Void
   ) -> Result<Void, ProgramFailure> { onServe(configPath, started) }

@@ -3,11 +3,16 @@ package import EventLoops
 
 /// What the command line asks of the gateway: the seam between arguments and the data path.
 package protocol GatewayProgram: Sendable {
+  /// From here on SIGTERM, SIGINT, SIGHUP and SIGUSR1 end nothing by themselves: ``serve(configPath:started:)`` obeys
+  /// those that come before it too. First of all in a command that serves.
+  func catchSignals() -> Result<Void, ProgramFailure>
+
   /// Runs the gateway until it has drained after SIGTERM or SIGINT.
   ///
-  /// It handles the signals, logs what it bound, and serves the admin endpoint by itself.
+  /// It handles the signals, logs what it bound, and serves the admin endpoint by itself. If it is to end before it has
+  /// started, it ends as soon as it has.
   ///
-  /// - Parameter started: called once, when all listeners accept.
+  /// - Parameter started: called once, when all listeners accept; not if it is to end already.
   func serve(
     configPath: String, started: @escaping @Sendable (ServedAddresses) -> Void
   ) -> Result<Void, ProgramFailure>

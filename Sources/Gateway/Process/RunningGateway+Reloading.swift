@@ -100,8 +100,11 @@ extension RunningGateway {
 
   /// Into the audit log, after the changes of stages that came of it.
   func tell(_ record: ReloadRecord) {
-    trail.append(record)
-    state.withLock { $0.audit }?.write(record)
+    trail.append(record) { sequence in state.withLock { $0.audit }?.write(record, sequence) }
+  }
+
+  func tell(_ record: StageChangeRecord) {
+    trail.append(record) { sequence in state.withLock { $0.audit }?.write(record, sequence) }
   }
 
   private func reloadNow() -> ReloadOutcome {

@@ -13,13 +13,8 @@ extension RunningGateway {
       try auditLog(audit.path)
     }
     state.withLock { $0.audit = audit }
-    // Once: which log and which keeper there are may change with a reload.
-    shared.stages.onChange { [weak self] record in
-      guard let self else { return }
-      let (audit, keeper) = state.withLock { ($0.audit, $0.keeper) }
-      audit?.write(record)
-      keeper?.changed(record)
-    }
+    // Once: which keeper there is may change with a reload.
+    shared.stages.onChange { [weak self] record in self?.state.withLock({ $0.keeper })?.changed(record) }
     try keepStages(snapshot, after: nil)
   }
 

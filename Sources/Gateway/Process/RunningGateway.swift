@@ -141,9 +141,9 @@ final class RunningGateway: Sendable {
     }
     publishStages(snapshot)
     shared.published(snapshot)
-    shared.stages.onChange { [log = shared.log, trail] record in
+    shared.stages.onChange { [log = shared.log, weak self] record in
       log.write(record)
-      trail.append(record)
+      self?.tell(record)
     }
     // Before the workers: a taken port must not leave a gateway behind that serves half.
     let servers = try openServers(snapshot)

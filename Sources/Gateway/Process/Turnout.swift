@@ -1,8 +1,6 @@
 import Configuration
 package import Diagnostics
-import Dispatch
 import EventLoops
-import Glibc
 import Migration
 import REST
 
@@ -10,11 +8,23 @@ import REST
 package struct Turnout: GatewayProgram {
   package static let version = "0.1.0"
 
+  private let signals = ProcessSignals()
+
   package init() {}
+
+  package func catchSignals() -> Result<Void, ProgramFailure> {
+    do throws(SystemError) {
+      try signals.watch()
+      return .success(())
+    } catch {
+      return .failure(.other("signals cannot be handled: \(error)"))
+    }
+  }
 
   package func serve(
     configPath: String, started: @escaping @Sendable (ServedAddresses) -> Void
   ) -> Result<Void, ProgramFailure> {
+    if case .failure(let failure) = catchSignals() { return .failure(failure) }
     SignalWatcher.ignoreBrokenPipes()
     // What cannot be raised is told of with what it leaves.
     _ = try? DescriptorLimit.raise()
@@ -23,28 +33,14 @@ package struct Turnout: GatewayProgram {
     case .success(let running): gateway = running
     case .failure(let failure): return .failure(failure)
     }
-    let signals: SignalWatcher
-    do throws(SystemError) {
-      signals = try SignalWatcher(
-        [SIGTERM, SIGINT, SIGHUP, SIGUSR1], queue: DispatchQueue(label: "signals")
-      ) { signal in
-        switch signal {
-        case SIGHUP: gateway.reloadSoon(because: .signal)
-        case SIGUSR1: gateway.reopenLogs()
-        default: gateway.drain()
-        }
-      }
-    } catch {
-      return .failure(.other("signals cannot be handled: \(error)"))
-    }
     StartupMemory.release()
     let addresses = gateway.addresses
     for address in addresses.listeners { gateway.shared.log.write(.info, "listening on \(address.text)") }
     if let admin = addresses.admin { gateway.shared.log.write(.info, "admin endpoint on \(admin.text)") }
     if let probes = addresses.probes { gateway.shared.log.write(.info, "probes on \(probes.text)") }
-    started(addresses)
+    signals.lead(to: gateway)
+    if !gateway.isDraining { started(addresses) }
     gateway.waitUntilEnded()
-    withExtendedLifetime(signals) {}
     return .success(())
   }
 

@@ -44,12 +44,20 @@ struct Program: Sendable {
 
   private func run(_ command: Command, on gateway: any GatewayProgram) -> ExitCode {
     switch command {
-    case .serve(let config): serve(config, on: gateway)
+    case .serve(let config): serving(on: gateway) { serve(config, on: gateway) }
     case .check(let config): check(config, on: gateway)
     case .routes(let config, let asJSON): routes(config, asJSON: asJSON, on: gateway)
     case .explain(let arguments): explain(arguments, on: gateway)
-    case .demo(let hasBugs): demo(hasBugs: hasBugs, on: gateway)
+    case .demo(let hasBugs): serving(on: gateway) { demo(hasBugs: hasBugs, on: gateway) }
     case .stage, .clearStage, .hold, .status, .report, .runningRoutes, .help, .version: .usage
+    }
+  }
+
+  /// A command that is ended by signals, from its very beginning; the others are killed by them as is usual.
+  private func serving(on gateway: any GatewayProgram, _ command: () -> ExitCode) -> ExitCode {
+    switch gateway.catchSignals() {
+    case .success: command()
+    case .failure(let failure): report(failure)
     }
   }
 

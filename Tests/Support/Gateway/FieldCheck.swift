@@ -148,7 +148,7 @@ package struct FieldCheck {
     let record = StageChangeRecord(
       procedure: text(3), from: StageSetting(.rest), to: StageSetting(.rpc), origin: origin, action: .moved)
     var line = ByteBuffer()
-    JSONValue.object(record.place(text(4)) + record.members).write(into: &line)
+    JSONValue.object(record.place(text(4), 1) + record.members).write(into: &line)
     let bytes = line.bytes
     guard !bytes.contains(where: { $0 < 0x20 }) else {
       return "more than one line: \(String(decoding: bytes, as: UTF8.self))"

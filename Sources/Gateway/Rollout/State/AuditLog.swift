@@ -18,9 +18,12 @@ final class AuditLog: Sendable {
     self.replica = replica
   }
 
-  func write(_ record: StageChangeRecord) { write(record.place(replica) + record.members) }
+  /// - Parameter sequence: the event's number; lines are to come in the order of these.
+  func write(_ record: StageChangeRecord, _ sequence: UInt64) {
+    write(record.place(replica, sequence) + record.members)
+  }
 
-  func write(_ record: ReloadRecord) { write(record.place(replica) + record.members) }
+  func write(_ record: ReloadRecord, _ sequence: UInt64) { write(record.place(replica, sequence) + record.members) }
 
   private func write(_ members: [JSONValue.Member]) {
     var line = ByteBuffer()

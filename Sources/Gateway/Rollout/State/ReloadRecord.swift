@@ -65,8 +65,10 @@ struct ReloadRecord: Sendable {
     ]
   }
 
-  /// When it was, and where.
-  func place(_ replica: String) -> [JSONValue.Member] {
-    [.init("time", .time(sinceEpoch: at)), .init("replica", .string(replica))]
+  /// When it was, where, and which event of that process it is.
+  func place(_ replica: String, _ sequence: UInt64) -> [JSONValue.Member] {
+    [
+      .init("time", .time(sinceEpoch: at)), .init("replica", .string(replica)), .init("sequence", .integer(sequence)),
+    ]
   }
 }

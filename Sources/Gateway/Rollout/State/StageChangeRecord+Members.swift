@@ -20,8 +20,13 @@ extension StageChangeRecord {
 
   /// When it was, and where: before ``members``, where nothing else says so.
   ///
-  /// - Parameter replica: who tells it; several may write to one place.
-  func place(_ replica: String) -> [JSONValue.Member] {
-    [.init("time", .time(sinceEpoch: origin.at)), .init("replica", .string(replica))]
+  /// - Parameters:
+  ///   - replica: who tells it; several may write to one place.
+  ///   - sequence: which event of that process it is, from 1.
+  func place(_ replica: String, _ sequence: UInt64) -> [JSONValue.Member] {
+    [
+      .init("time", .time(sinceEpoch: origin.at)), .init("replica", .string(replica)),
+      .init("sequence", .integer(sequence)),
+    ]
   }
 }

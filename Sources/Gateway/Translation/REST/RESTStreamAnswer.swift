@@ -26,7 +26,7 @@ final class RESTStreamAnswer: MessageReader {
   /// Why nothing more can be decompressed; told when what came before it was read.
   private var fault: RPCError?
   private var messages = 0
-  /// Bytes of the budget that what is not whole takes.
+  /// Bytes of the budget that what is not whole takes, and the decoder.
   private var claimed = 0
 
   /// What is decompressed at once, beyond what a message needs.
@@ -92,7 +92,7 @@ final class RESTStreamAnswer: MessageReader {
     } else {
       message = try take(&input, call, isLast: isLast)
     }
-    let held = input.count + plain.count + enclosed.count + events.data.count
+    let held = input.count + plain.count + enclosed.count + events.data.count + (decompressor?.memory ?? 0)
     // The budget is shared by all loops: not for each message of many that came together.
     if message == nil || held > claimed { try hold(held, call) }
     return message
