@@ -1,6 +1,7 @@
 """Connect GET before a Connect upstream: one form for equal calls, so that caches know them."""
 
 import base64
+import gzip
 import json
 from urllib.parse import quote
 
@@ -109,3 +110,29 @@ def test_an_unknown_compression_is_refused_of_any_message(before, upstream, code
     answer = before().fetch("GET", f"{PATH}?connect=v1&encoding={codec}&base64=1&compression=lz99&message={message}")
     assert answer.status == 501 and answer.json()["code"] == "unimplemented" and not upstream.exchanges
     assert "gzip, br, zstd" in answer.json()["message"] and "gzip" in answer["accept-encoding"]
+
+
+@pytest.mark.parametrize("encoding", ["json", "proto"], ids=["passing", "translated"])
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
+def test_a_message_in_the_query_has_the_limits_of_one_in_a_body(before, upstream, encoding, compressed):
+    """Exactly the limit is good, one byte more asks nobody."""
+    gateway = before(service={"limits": {"request": "100B"}})
+
+    def ask(size):
+        if encoding == "json":
+            message = b'{"id":"' + b"i" * (size - 9) + b'"}'
+        else:
+            message = b"\n" + bytes([size - 2]) + b"i" * (size - 2)
+        # What passes counts as it is sent, and nobody looks into it here.
+        coding = ""
+        if compressed and encoding == "json":
+            message, coding = b"\x1f\x8b" + b"z" * (size - 2), "&compression=gzip"
+        elif compressed:
+            message, coding = gzip.compress(message), "&compression=gzip"
+        text = base64.urlsafe_b64encode(message).decode().rstrip("=")
+        return gateway.fetch("GET", f"{PATH}?connect=v1&base64=1{coding}&encoding={encoding}&message={text}")
+
+    assert ask(100).status == 200
+    refused = ask(101)
+    assert (refused.status, refused.json()["code"]) == (429, "resource_exhausted")
+    assert "100 bytes" in refused.json()["message"] and len(upstream.exchanges) == 1

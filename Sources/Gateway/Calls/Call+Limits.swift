@@ -16,6 +16,8 @@ extension Call {
 
   /// Bytes of a request message that is held.
   var requestMessageLimit: Int { routeLimits?.request ?? worker.limits.message }
+  /// Bytes of a request message that passes; nil: any number.
+  var passingRequestLimit: Int? { routeLimits?.request }
   /// Bytes of an answer's message that is held.
   var replyMessageLimit: Int { routeLimits?.response ?? worker.limits.message }
 

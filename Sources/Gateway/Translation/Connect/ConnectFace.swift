@@ -101,6 +101,7 @@ struct ConnectFace: Face {
       let query = try call.head.withQuery { (query) throws(RPCError) in
         try ConnectGetQuery.parse(query, message: &raw)
       }
+      if raw.count > call.requestMessageLimit { throw call.tooLarge() }
       payload.codec = query.codec
       // An unknown coding is refused also where there is nothing to decompress, as with POST.
       let coding = try call.coding(named: query.compression)
