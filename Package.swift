@@ -125,7 +125,7 @@ let package = Package(
     library("JSONValues", ["Bytes", "RPC"]),
     library("Compression", ["Bytes", "HTTPModel", "CZlib", "CBrotli", "CZstd"]),
     parser("Tokens", ["Bytes", "RPC", "Configuration", "JSONValues", "COpenSSL"]),
-    library("Policies"),
+    library("Policies", ["Bytes"]),
     library(
       "Migration",
       [

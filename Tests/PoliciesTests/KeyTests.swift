@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct KeyTests {
   private func contains(_ table: KeyTable, _ key: String) -> Bool { table.contains(Array(key.utf8).span) }
-  private func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool { KeyTable.equal(left.span, right.span) }
   private func isAcceptable(_ id: [UInt8]) -> Bool { RequestID.isAcceptable(id.span) }
   private func isAcceptable(_ id: String) -> Bool { isAcceptable(Array(id.utf8)) }
 
@@ -16,19 +15,6 @@ import Testing
       #expect(!contains(table, other), "\(other)")
     }
     #expect(!contains(KeyTable([String]()), ""))
-  }
-
-  @Test func comparingLooksAtEveryByte() {
-    let key = Array("0123456789".utf8)
-    #expect(equal(key, key))
-    for index in key.indices {
-      for bit in 0..<8 {
-        var other = key
-        other[index] ^= 1 << UInt8(bit)
-        #expect(!equal(key, other))
-      }
-    }
-    #expect(!equal(key, key.dropLast()))
   }
 
   @Test func callersIdsAreKeptByTheirCharacters() {

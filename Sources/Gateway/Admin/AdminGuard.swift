@@ -1,3 +1,4 @@
+import Bytes
 import EventLoops
 import TransportSecurity
 
@@ -38,7 +39,7 @@ struct AdminGuard {
 
   private func showsToken(_ request: LocalRequest) -> Bool {
     guard let token, let credentials = Self.bearer(request.field("authorization")) else { return false }
-    return Self.equal(credentials, token)
+    return SecretComparison.equal(Array(credentials.utf8).span, Array(token.utf8).span)
   }
 
   private func refusalWithoutToken(_ request: LocalRequest) -> LocalResponse? {
@@ -53,16 +54,6 @@ struct AdminGuard {
     guard let value, let blank = value.firstIndex(of: " ") else { return nil }
     guard value[..<blank].lowercased() == "bearer" else { return nil }
     return String(value[value.index(after: blank)...].drop { $0 == " " })
-  }
-
-  /// Equality in a time that says nothing about where two secrets differ.
-  private static func equal(_ left: String, _ right: String) -> Bool {
-    let given = Array(left.utf8)
-    let secret = Array(right.utf8)
-    guard given.count == secret.count else { return false }
-    var difference: UInt8 = 0
-    for (one, other) in zip(given, secret) { difference |= one ^ other }
-    return difference == 0
   }
 
   /// Whether an authority names the address that the connection came in on: itself, a loopback name on loopback, a

@@ -6,17 +6,9 @@ import Synchronization
 /// Requests that ``AdminGuard`` refused: all are counted, and of those without the token some are told, for anybody can
 /// send any number of them.
 final class AdminRefusals: Sendable {
-  private static let pause: Duration = .seconds(10)
-
-  private struct Told {
-    var next: Instant?
-    /// Since the last line.
-    var untold = 0
-  }
-
   private let refusals: CounterFamily
   private let log: GatewayLog
-  private let told = Mutex(Told())
+  private let lines = Mutex(SparseLines(1, per: .seconds(10)))
 
   init(metrics: GatewayMetrics, log: GatewayLog) {
     refusals = metrics.operation.adminRefusals
@@ -25,7 +17,8 @@ final class AdminRefusals: Sendable {
 
   func refused(_ request: LocalRequest, _ answer: LocalResponse) {
     refusals.child(["\(answer.status)"]).add(1, shard: 0)
-    guard answer.status == 401 || answer.status == 403, let more = tells(at: Instant.now()) else { return }
+    guard answer.status == 401 || answer.status == 403 else { return }
+    guard let more = lines.withLock({ $0.next(at: .now()) }) else { return }
     let why =
       if answer.status == 403 {
         "its Host or Origin is not ours"
@@ -39,18 +32,5 @@ final class AdminRefusals: Sendable {
       .warning,
       "the admin endpoint refused \(request.method.name) \(request.path) of \(request.peer?.host ?? "a client"): "
         + "\(why)\(others)")
-  }
-
-  /// Whether one is told now; then how many were not since the last time.
-  private func tells(at now: Instant) -> Int? {
-    told.withLock { told in
-      if let next = told.next, now < next {
-        told.untold += 1
-        return nil
-      }
-      defer { told.untold = 0 }
-      told.next = now + Self.pause
-      return told.untold
-    }
   }
 }

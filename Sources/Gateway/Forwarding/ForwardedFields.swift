@@ -5,8 +5,8 @@ import HTTPModel
 
 /// The fields that tell upstreams who called: read from proxies that are trusted, written anew in any case.
 ///
-/// What a client says of itself never passes, in whatever spelling. Of the two families (`X-Forwarded-*` and `Forwarded`) the one that is not
-/// in use is taken out, since nobody in front vouches for it.
+/// What a client says of itself never passes, in whatever spelling. Of the two families (`X-Forwarded-*` and
+/// `Forwarded`) the one that is not in use is taken out, since nobody in front vouches for it.
 enum ForwardedFields {
   private static let extended: FieldNames = [.xForwardedFor, .xForwardedHost, .xForwardedPort, .xForwardedProto]
 

@@ -30,7 +30,8 @@ final class Worker {
   var leftBehind: [EndpointPool] = []
   var shadows: [ObjectIdentifier: Shadow] = [:]
   var comparison = ComparisonWorkspace()
-  var overrideRefusals = OverrideRefusals()
+  /// For testers' headers that chose nothing.
+  var overrideLines = SparseLines(1, per: .seconds(10))
   var healthWatches: [ObjectIdentifier: HealthWatch] = [:]
   private(set) lazy var internalClient = InternalClient(worker: self)
   /// Connections to the Redis servers that limits are kept on, by their names.
@@ -52,7 +53,8 @@ final class Worker {
   /// Reused for every answer of the gateway's own making.
   let answer = Answer()
   private let accessLog = AccessLogBatch()
-  private var peerLines = PeerLines()
+  /// For what clients do wrong.
+  private var peerLines = SparseLines(20, per: .seconds(1))
   // Unchecked (decision 52): it hashes and compares bytes, and calls nobody who comes back.
   @exclusivity(unchecked) var latestAgent = LatestAgent()
   var requestIDs = RequestIDSource()

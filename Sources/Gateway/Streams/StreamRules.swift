@@ -6,7 +6,8 @@ import RPC
 enum StreamRules {
   /// Messages both ways at the same time need HTTP/2: over HTTP/1.1 one side would wait for the other for ever.
   ///
-  /// - Throws: 505 where the protocol has statuses, and the connection ends with it, because what the caller still sends would be taken for a request.
+  /// - Throws: 505 where the protocol has statuses, and the connection ends with it, because what the caller still sends
+  ///   would be taken for a request.
   static func check(_ call: Call) throws(RPCError) {
     guard call.head.version != .http2, let type = call.route?.plan.type, type.isClientStreaming, type.isServerStreaming
     else { return }

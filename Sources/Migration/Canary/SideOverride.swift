@@ -51,18 +51,12 @@ package struct SideOverride: Sendable {
     var start = Swift.min(end + 1, value.count)
     while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }
     let given = value.extracting(start..<value.count)
-    guard isTrusted || secret.map({ Self.equal(given, $0.span) }) ?? false else { return .refused(.secret) }
+    guard isTrusted || secret.map({ SecretComparison.equal(given, $0.span) }) ?? false else {
+      return .refused(.secret)
+    }
     while end > 0, value[end - 1] == UInt8(ascii: " ") { end -= 1 }
     let word = value.extracting(0..<end)
     if ASCII.equalIgnoringCase(word, "rest") { return .side(.rest) }
     return ASCII.equalIgnoringCase(word, "rpc") ? .side(.rpc) : .refused(.side)
-  }
-
-  /// Whether two texts are the same; looks at all bytes of equally long ones.
-  private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-    guard left.count == right.count else { return false }
-    var difference: UInt8 = 0
-    for index in left.indices { difference |= left[index] ^ right[index] }
-    return difference == 0
   }
 }

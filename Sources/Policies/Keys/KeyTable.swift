@@ -1,3 +1,5 @@
+import Bytes
+
 /// A set of secret keys, asked without telling by its time how near a wrong one comes.
 ///
 /// A key is found by a hash with the process's secret seed, so where the search goes tells a caller nothing; what is
@@ -18,7 +20,9 @@ package struct KeyTable: Sendable {
 
   package func contains(_ key: Span<UInt8>) -> Bool {
     var found = false
-    for known in buckets[Self.hash(key) & (buckets.count - 1)] where Self.equal(known.span, key) { found = true }
+    for known in buckets[Self.hash(key) & (buckets.count - 1)] where SecretComparison.equal(known.span, key) {
+      found = true
+    }
     return found
   }
 
@@ -26,13 +30,5 @@ package struct KeyTable: Sendable {
     var hasher = Hasher()
     bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     return hasher.finalize()
-  }
-
-  /// Whether two texts are the same; looks at all bytes of equally long ones.
-  static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-    guard left.count == right.count else { return false }
-    var difference: UInt8 = 0
-    for index in left.indices { difference |= left[index] ^ right[index] }
-    return difference == 0
   }
 }

@@ -10,7 +10,8 @@ extension RESTErrors {
   static let maximumDocument = 1 << 20
 
   /// Reads a REST backend's answer other than 2xx, in whatever shape: google.rpc.Status bare or under `error`, an RFC
-  /// 9457 problem, a Connect error, a google.rpc.Status in protobuf, JSON with `message`, `error` or `detail`, text, or nothing.
+  /// 9457 problem, a Connect error, a google.rpc.Status in protobuf, JSON with `message`, `error` or `detail`, text, or
+  /// nothing.
   ///
   /// The code is the body's where it names one, else the status's by ``StatusTable/code(ofRESTStatus:)``.
   ///

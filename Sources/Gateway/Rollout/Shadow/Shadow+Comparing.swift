@@ -148,18 +148,18 @@ extension Shadow {
 
   /// - Parameter isSample: whether the call is kept and logged; else it is only counted.
   func record(_ differences: [Difference], isSample: Bool, rest: String, rpc: String) {
-    let now = worker.loop.now.nanoseconds
+    let now = worker.loop.now
     let sample = isSample ? self.sample(differences, rest, rpc) : nil
-    let (places, suppressed) = state.findings.withLock { findings in
+    let (places, leftOut) = state.findings.withLock { findings in
       let places = differences.map { findings.count($0) }
       guard let sample else { return (places, nil as Int?) }
       findings.keep(sample, limit: settings.maxSamples)
-      return (places, findings.line(at: now))
+      return (places, findings.lines.next(at: now))
     }
     if settings.pathMetrics {
       for place in places { state.differences(place.path, place.kind.rawValue).add(1, shard: worker.index) }
     }
-    if let suppressed { log(differences, suppressed) }
+    if let leftOut { log(differences, leftOut) }
   }
 
   private func sample(_ differences: [Difference], _ rest: String, _ rpc: String) -> ShadowFindings.Sample {
@@ -171,13 +171,13 @@ extension Shadow {
       requestID: copy.head.fields.text(of: .xRequestId) ?? "", rest: rest, rpc: rpc, differences: differences)
   }
 
-  private func log(_ differences: [Difference], _ suppressed: Int) {
+  private func log(_ differences: [Difference], _ leftOut: Int) {
     guard let first = differences.first(where: { $0.kind != .unknown }) ?? differences.first else { return }
     var line = "the sides of \(route.plan.name) differ at \(first.path): \(first.kind.rawValue)"
     let (rest, rpc) = first.kind == .form ? (first.rest.quoted, first.rpc.quoted) : (first.rest.shown, first.rpc.shown)
     line += " (rest \(rest), rpc \(rpc))"
     if differences.count > 1 { line += ", and at \(differences.count - 1) more" }
-    if suppressed > 0 { line += "; \(suppressed) more calls differed since the last line" }
+    if leftOut > 0 { line += "; \(leftOut) more calls differed since the last line" }
     worker.log(.warning, line)
   }
 }

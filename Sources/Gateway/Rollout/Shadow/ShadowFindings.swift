@@ -25,8 +25,6 @@ struct ShadowFindings {
   static let maximumPlaces = 200
   static let maximumUnknown = 100
   static let other = "other"
-  /// Nanoseconds between two log lines of a route.
-  static let logInterval: UInt64 = 10_000_000_000
 
   private(set) var differences: [Place: UInt64] = [:]
   /// Paths of legacy fields that the schema does not know.
@@ -35,9 +33,8 @@ struct ShadowFindings {
   private(set) var samples: [Sample] = []
   /// When the last two answers differed, as RFC 3339; nil: never.
   private(set) var lastMismatch: String?
-  /// Calls that differed since the last log line.
-  private var suppressed = 0
-  private var loggedAt: UInt64?
+  /// Of calls that differed.
+  var lines = SparseLines(1, per: .seconds(10))
 
   /// Counts a difference.
   ///
@@ -61,17 +58,6 @@ struct ShadowFindings {
     lastMismatch = sample.at
     samples.append(sample)
     if samples.count > limit { samples.removeFirst(samples.count - limit) }
-  }
-
-  /// Whether a line may be logged now (the clocks of loops differ a little), and how many calls had none since the last one; nil when it may not.
-  mutating func line(at now: UInt64) -> Int? {
-    if let loggedAt, now < loggedAt &+ Self.logInterval {
-      suppressed += 1
-      return nil
-    }
-    loggedAt = now
-    defer { suppressed = 0 }
-    return suppressed
   }
 
   /// The most frequent first.
