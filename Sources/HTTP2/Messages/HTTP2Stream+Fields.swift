@@ -136,10 +136,7 @@ extension HTTP2Stream {
 
   static func isLowerCaseToken(_ name: Span<UInt8>) -> Bool {
     if name.isEmpty { return false }
-    for index in name.indices {
-      let byte = name[index]
-      if !FieldSyntax.isTokenByte(byte) || byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") { return false }
-    }
+    for index in name.indices where !FieldSyntax.isLowerCaseTokenByte(name[index]) { return false }
     return true
   }
 
