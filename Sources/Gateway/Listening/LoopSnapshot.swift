@@ -46,12 +46,20 @@ final class RouteState {
 
 /// The children of the metric families that this route has used on this loop, found without a lock after the first time.
 final class RouteCounters {
-  struct Entry {
-    var key: UInt64
-    var requests: Counter
-    var duration: Histogram
+  /// An object, for each call looks at one: a copy would count each of its parts.
+  final class Entry {
+    let key: UInt64
+    let requests: Counter
+    let duration: Histogram
     /// Of calls whose side was chosen one by one.
-    var decisions: Counter?
+    let decisions: Counter?
+
+    init(key: UInt64, requests: Counter, duration: Histogram, decisions: Counter?) {
+      self.key = key
+      self.requests = requests
+      self.duration = duration
+      self.decisions = decisions
+    }
   }
 
   // Unchecked, as all of this file that says so (decision 52): gone through as a copy, added to as a whole.

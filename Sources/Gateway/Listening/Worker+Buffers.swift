@@ -64,6 +64,19 @@ extension Worker {
     spareIncoming.append(incoming)
   }
 
+  /// A request as new, that comes back to the loop when its attempt is gone.
+  func takeRequest() -> UpstreamRequest {
+    let request = spareRequests.popLast() ?? UpstreamRequest()
+    request.lender = self
+    return request
+  }
+
+  /// Takes a request back that nobody else has.
+  func give(_ request: UpstreamRequest) {
+    guard request.reset(), spareRequests.count < Self.maximumSpareRequests else { return }
+    spareRequests.append(request)
+  }
+
   /// Field sections that are kept for the next answers, and the bytes of the greatest of them.
   private static let maximumSpareFields = 64
   private static let maximumFieldBytes = 4 << 10

@@ -67,6 +67,7 @@ final class Worker {
   @exclusivity(unchecked) var spareStreams: [HTTP2ClientStream] = []
   @exclusivity(unchecked) var spareIncoming: [IncomingRequest] = []
   @exclusivity(unchecked) var spareFields: [FieldBlock] = []
+  @exclusivity(unchecked) var spareRequests: [UpstreamRequest] = []
   /// Where the request lines of HTTP/2 requests are put together.
   var requestLine = HTTP2RequestLine(method: .get, isSecure: false)
   var sparePipes: [SplicePipe] = []

@@ -18,7 +18,7 @@ struct ConnectBackend: Backend {
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     let message = try payload.kept(in: codec, call)
     request.method = .post
-    request.target.append(text: route.procedure)
+    request.target.append(route.target)
     request.isIdempotent = route.type.idempotency != .unknown
     MetadataCarrying.copyRequest(call.head.fields, to: request.fields)
     request.fields.append(.contentType, codec.unaryContentType)

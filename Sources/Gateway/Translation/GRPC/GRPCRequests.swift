@@ -63,7 +63,7 @@ enum GRPCRequests {
     into request: UpstreamRequest
   ) throws(RPCError) {
     request.method = .post
-    request.target.append(text: route.procedure)
+    request.target.append(route.target)
     request.isIdempotent = route.type.idempotency != .unknown
     let fields = request.fields
     MetadataCarrying.copyRequest(call.head.fields, to: fields)
