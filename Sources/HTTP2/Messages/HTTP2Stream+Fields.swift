@@ -108,6 +108,8 @@ extension HTTP2Stream {
     var end = value.count
     for index in value.indices {
       let byte = value[index]
+      // Nearly every byte.
+      if byte > UInt8(ascii: "#"), byte < 0x7F, byte != UInt8(ascii: "?") { continue }
       if byte == UInt8(ascii: "#") { return fault = .fragmentInTarget }
       if byte <= 0x20 || byte >= 0x7F { return fault = .invalidTarget }
       if byte == UInt8(ascii: "?"), end == value.count { end = index }
