@@ -73,8 +73,26 @@ extension Worker {
 
   /// Takes a request back that nobody else has.
   func give(_ request: UpstreamRequest) {
+    give(&request.body)
     guard request.reset(), spareRequests.count < Self.maximumSpareRequests else { return }
     spareRequests.append(request)
+  }
+
+  /// A payload as new, see ``give(_:)``.
+  func takePayload() -> Payload { sparePayloads.popLast() ?? Payload() }
+
+  func give(_ payload: consuming Payload) {
+    var given: Payload? = payload
+    give(&given)
+  }
+
+  /// Takes a payload back, unless somebody else has it.
+  func give(_ payload: inout Payload?) {
+    guard payload != nil, isKnownUniquelyReferenced(&payload), sparePayloads.count < Self.maximumSpareRequests,
+      let given = payload.take()
+    else { return }
+    given.reset()
+    sparePayloads.append(given)
   }
 
   /// Field sections that are kept for the next answers, and the bytes of the greatest of them.

@@ -38,8 +38,11 @@ final class Router {
     return taken
   }
 
+  /// Takes an array back.
   func give(_ captures: consuming [Range<Int>]) {
-    if captures.capacity > 0, spareCaptures.count < Self.maximumSpare { spareCaptures.append(captures) }
+    guard captures.capacity > 0, spareCaptures.count < Self.maximumSpare else { return }
+    captures.removeAll(keepingCapacity: true)
+    spareCaptures.append(captures)
   }
 
   func route(_ head: RequestHead, in snapshot: Snapshot) -> RouteDecision {

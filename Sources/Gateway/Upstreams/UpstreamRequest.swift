@@ -15,8 +15,9 @@ final class UpstreamRequest {
   var fields: FieldBlock { passing ?? own }
   /// How the body is sent.
   var framing = BodyFraming.none
+  // Unchecked (decision 52): replaced as a whole, and lent to who only takes it back.
   /// The whole body; nil when it is streamed, or when there is none.
-  var body: Payload?
+  @exclusivity(unchecked) var body: Payload?
   /// Goes before the body; counted in a length of ``framing``.
   var envelope: EnvelopeHead?
   /// Whether the exchange asks for a tunnel (`Upgrade: websocket`).
