@@ -291,7 +291,7 @@ final class Call {
         pass(to: upstream)
         if !hasRequestBody { shadow?.launch(from: self) }
       } else {
-        try translate(route.plan, to: upstream, pool.dialect)
+        try translate(route, to: upstream, pool.dialect)
       }
     } catch {
       failAsking(error)
@@ -299,17 +299,17 @@ final class Call {
   }
 
   private func translate(
-    _ route: Route, to upstream: Int, _ dialect: UpstreamDialect
+    _ route: RouteState, to upstream: Int, _ dialect: UpstreamDialect
   ) throws(RPCError) {
-    let backend = Backends.backend(for: route, dialect)
-    if route.isStreaming {
+    let backend = route.backend(of: upstream, dialect)
+    if isStreamingRoute {
       guard let caller = face.stream, let answering = backend.stream else {
         throw RPCError(.unimplemented, "the method streams, and the call is none of a stream")
       }
       guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
     answers(through: backend)
-    if !route.isStreaming, try beginRawUpload(to: upstream) {
+    if !isStreamingRoute, try beginRawUpload(to: upstream) {
       shadow?.skip(.tooLarge)
       return
     }

@@ -32,8 +32,18 @@ final class RouteState {
   var rpcFigures: SideFigures?
   var keyWeights: KeyWeights?
   private var shadow: ShadowState?
+  // Unchecked, as all of this file that says so (decision 52): added to as a whole, and gone through by who calls nobody.
+  @exclusivity(unchecked) private var backends: [(upstream: Int, backend: any Backend)] = []
 
   init(plan: Route) { self.plan = plan }
+
+  /// What answers calls that are translated for this upstream.
+  func backend(of upstream: Int, _ dialect: UpstreamDialect) -> any Backend {
+    for index in backends.indices where backends[index].upstream == upstream { return backends[index].backend }
+    let backend = Backends.backend(for: plan, dialect)
+    backends.append((upstream, backend))
+    return backend
+  }
 
   /// What the route's shadow has in common with those of other loops, found without a lock after the first time.
   func shadowState(_ worker: Worker) -> ShadowState {
@@ -62,9 +72,20 @@ final class RouteCounters {
     }
   }
 
-  // Unchecked, as all of this file that says so (decision 52): gone through as a copy, added to as a whole.
+  /// How long an upstream takes.
+  final class UpstreamTimes {
+    let name: String
+    let histogram: Histogram
+
+    init(name: String, histogram: Histogram) {
+      self.name = name
+      self.histogram = histogram
+    }
+  }
+
+  // Unchecked: gone through as a copy, added to as a whole.
   @exclusivity(unchecked) var entries: [Entry] = []
-  @exclusivity(unchecked) var upstream: [(name: String, histogram: Histogram)] = []
+  @exclusivity(unchecked) var upstream: [UpstreamTimes] = []
   var rateLimited: Counter?
   var rateLimitDryRun: Counter?
   var callers: RouteCallers?
