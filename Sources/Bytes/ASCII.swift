@@ -10,10 +10,6 @@ public enum ASCII {
 
   @inlinable
   @inline(__always)
-  public static func isCapital(_ byte: UInt8) -> Bool { byte &- 65 < 26 }
-
-  @inlinable
-  @inline(__always)
   public static func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 }
 
   @inlinable

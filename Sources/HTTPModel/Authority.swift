@@ -18,12 +18,8 @@ public enum Authority {
         guard port.count <= 5, let number = ASCII.decimal(port), number <= 65_535 else { return false }
       }
     }
-    let start = output.count
-    output.append(text.extracting(first: end))
-    // Nearly all are in lower case.
-    for index in 0..<end where ASCII.isCapital(text[index]) {
-      output[start &+ index] = ASCII.lowercased(text[index])
-    }
+    output.reserve(end)
+    for index in 0..<end { output.append(ASCII.lowercased(text[index])) }
     return true
   }
 

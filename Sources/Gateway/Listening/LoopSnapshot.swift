@@ -72,20 +72,9 @@ final class RouteCounters {
     }
   }
 
-  /// How long an upstream takes.
-  final class UpstreamTimes {
-    let name: String
-    let histogram: Histogram
-
-    init(name: String, histogram: Histogram) {
-      self.name = name
-      self.histogram = histogram
-    }
-  }
-
   // Unchecked: gone through as a copy, added to as a whole.
   @exclusivity(unchecked) var entries: [Entry] = []
-  @exclusivity(unchecked) var upstream: [UpstreamTimes] = []
+  @exclusivity(unchecked) var upstream: [(name: String, histogram: Histogram)] = []
   var rateLimited: Counter?
   var rateLimitDryRun: Counter?
   var callers: RouteCallers?

@@ -49,12 +49,12 @@ extension Worker {
   func observeUpstream(_ name: String, _ route: RouteState?, since start: Instant) {
     let counters = route?.counters ?? plans.unrouted
     let nanoseconds = loop.now.nanoseconds(since: start)
-    for known in counters.upstream where known.name == name {
-      known.histogram.observe(nanoseconds: nanoseconds, shard: index)
+    for (known, histogram) in counters.upstream where known == name {
+      histogram.observe(nanoseconds: nanoseconds, shard: index)
       return
     }
     let histogram = metrics.upstreamDuration.child([name, route?.plan.service ?? "", route?.plan.method ?? ""])
-    counters.upstream.append(RouteCounters.UpstreamTimes(name: name, histogram: histogram))
+    counters.upstream.append((name, histogram))
     histogram.observe(nanoseconds: nanoseconds, shard: index)
   }
 
