@@ -23,55 +23,8 @@ public final class FieldBlock {
     var end: Int { valueOffset + Int(valueLength) + 2 }
   }
 
-  /// One value, so that what touches several parts of it is one access, and is checked once.
-  private struct Table {
-    var entries: [Entry] = []
-    var removed = 0
-    /// Known names that were added since the block was cleared: most look-ups are for names that are not there.
-    var seen = FieldNames()
-
-    @inline(__always)
-    mutating func open(_ name: FieldName, _ nameLength: Int, _ valueLength: Int, at line: Int) {
-      seen.formUnion(FieldNames(name))
-      if entries.capacity == 0 { entries.reserveCapacity(8) }
-      entries.append(
-        Entry(
-          name: name, nameLength: UInt32(clamping: nameLength), line: UInt32(clamping: line),
-          valueLength: UInt32(clamping: valueLength)))
-    }
-
-    /// The next field of a name that is not removed.
-    func index(of name: FieldName, from start: Int) -> Int? {
-      guard name == .other || seen.contains(name), start < entries.count else { return nil }
-      for index in start..<entries.count where entries[index].name == name && !entries[index].isRemoved {
-        return index
-      }
-      return nil
-    }
-
-    /// The next field of one of these names that is not removed.
-    func index(in names: FieldNames, from start: Int) -> Int? {
-      guard seen.intersects(names), start < entries.count else { return nil }
-      for index in start..<entries.count where names.contains(entries[index].name) && !entries[index].isRemoved {
-        return index
-      }
-      return nil
-    }
-
-    mutating func remove(at index: Int) {
-      guard !entries[index].isRemoved else { return }
-      entries[index].isRemoved = true
-      removed += 1
-    }
-
-    mutating func remove(_ name: FieldName) {
-      guard name == .other || seen.contains(name) else { return }
-      for index in entries.indices where entries[index].name == name { remove(at: index) }
-    }
-  }
-
   private var lines: ByteBuffer
-  private var table = Table()
+  private var table = FieldTable()
   /// How many bodies read ``lines`` at present: meanwhile they must not move. See the package's manifest.
   private var loans = 0
 
@@ -80,13 +33,11 @@ public final class FieldBlock {
   }
 
   /// Entries of the table, removed ones too; indices are valid until ``removeAll()``.
-  public var indices: Range<Int> { 0..<table.entries.count }
+  public var indices: Range<Int> { 0..<table.count }
 
   /// Fields that are not removed.
-  public var count: Int { Self.count(table) }
+  public var count: Int { table.count - table.removed }
   public var isEmpty: Bool { count == 0 }
-
-  private static func count(_ table: Table) -> Int { table.entries.count - table.removed }
 
   /// Bytes of all lines, for budgets.
   public var byteCount: Int { lines.count }
@@ -97,13 +48,7 @@ public final class FieldBlock {
   public func removeAll() {
     checkLoans()
     lines.removeAll()
-    Self.clear(&table)
-  }
-
-  private static func clear(_ table: inout Table) {
-    table.entries.removeAll(keepingCapacity: true)
-    table.removed = 0
-    table.seen = []
+    table.removeAll()
   }
 
   // MARK: Adding
@@ -165,7 +110,7 @@ public final class FieldBlock {
   /// Appends a field of another block, with a prefix before its name (`Trailer-`) if wanted.
   public func append(from other: FieldBlock, at index: Int, prefix: StaticString = "") {
     precondition(other !== self, "a field block cannot be added to itself")
-    let entry = other.table.entries[index]
+    let entry = other.table[index]
     if prefix.utf8CodeUnitCount == 0 {
       open(entry.name, Int(entry.nameLength), Int(entry.valueLength))
       lines.append(other.lines, Int(entry.line)..<entry.end)
@@ -189,13 +134,16 @@ public final class FieldBlock {
     checkLoans()
     // Some fields at least: growing to their number step by step would take a handful of pieces of memory.
     if lines.capacity == 0 { lines.reserve(256) }
-    table.open(name, nameLength, valueLength, at: lines.count)
+    table.append(
+      Entry(
+        name: name, nameLength: UInt32(clamping: nameLength), line: UInt32(clamping: lines.count),
+        valueLength: UInt32(clamping: valueLength)))
   }
 
   // MARK: Reading
 
   /// The entry at an index; look at `isRemoved` when walking ``indices``.
-  public func entry(at index: Int) -> Entry { table.entries[index] }
+  public func entry(at index: Int) -> Entry { table[index] }
 
   /// The first field of a known name that is not removed.
   public func firstIndex(of name: FieldName) -> Int? { table.index(of: name, from: 0) }
@@ -224,12 +172,16 @@ public final class FieldBlock {
   /// How many fields of this name there are.
   public func count(of name: FieldName) -> Int {
     var found = 0
-    for entry in table.entries where entry.name == name && !entry.isRemoved { found += 1 }
+    var index = 0
+    while let next = table.index(of: name, from: index) {
+      found += 1
+      index = next + 1
+    }
     return found
   }
 
   public func withName<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    let entry = table.entries[index]
+    let entry = table[index]
     loans &+= 1
     defer { loans &-= 1 }
     return try lines.withSpan(entry.nameBytes, body)
@@ -240,14 +192,15 @@ public final class FieldBlock {
   public func withFields<R: ~Copyable, E: Error>(
     _ body: (_ lines: Span<UInt8>, _ entries: Span<Entry>) throws(E) -> R
   ) throws(E) -> R {
-    let entries = table.entries
     loans &+= 1
     defer { loans &-= 1 }
-    return try lines.withSpan { (bytes) throws(E) in try body(bytes, entries.span) }
+    return try lines.withSpan { (bytes) throws(E) in
+      try table.withSpan { (entries) throws(E) in try body(bytes, entries) }
+    }
   }
 
   public func withValue<R: ~Copyable, E: Error>(at index: Int, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    let entry = table.entries[index]
+    let entry = table[index]
     loans &+= 1
     defer { loans &-= 1 }
     return try lines.withSpan(entry.valueBytes, body)
@@ -283,19 +236,14 @@ public final class FieldBlock {
   ///
   /// - Parameter omitting: names that are left out, as if they were removed.
   public func write(into output: inout ByteBuffer, omitting omitted: FieldNames = []) {
-    Self.write(lines, table, into: &output, omitting: omitted)
-  }
-
-  private static func write(
-    _ lines: borrowing ByteBuffer, _ table: Table, into output: inout ByteBuffer, omitting omitted: FieldNames
-  ) {
     if table.removed == 0, !table.seen.intersects(omitted) {
       output.append(lines)
       return
     }
     var start = 0
     var end = 0
-    for entry in table.entries {
+    for index in indices {
+      let entry = table[index]
       if entry.isRemoved || omitted.contains(entry.name) {
         if end > start { output.append(lines, start..<end) }
         start = entry.end

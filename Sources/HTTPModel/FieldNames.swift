@@ -5,6 +5,7 @@ public struct FieldNames: OptionSet, Sendable {
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// The set of one name; empty for `other`, which is not one name.
+  @inline(__always)
   public init(_ name: FieldName) {
     rawValue = name == .other ? 0 : 1 << UInt64(name.rawValue)
   }

@@ -10,6 +10,14 @@ public enum FieldSyntax {
     return false
   }
 
+  /// Whether a byte is a token character and no capital: what a field name in HTTP/2 is made of (RFC 9113 section 8.2.1).
+  @inlinable
+  public static func isLowerCaseTokenByte(_ byte: UInt8) -> Bool {
+    // As above, without the bits of `A` to `Z`.
+    let bits: UInt64 = byte < 64 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C000_0000
+    return byte < 128 && bits >> UInt64(byte & 63) & 1 != 0
+  }
+
   /// Whether these bytes are a token: a method, a field name.
   public static func isToken(_ bytes: Span<UInt8>) -> Bool {
     guard !bytes.isEmpty else { return false }

@@ -98,6 +98,24 @@ struct FieldBlockTests {
     #expect(block.text(of: "X-ONE") == "3")
   }
 
+  @Test("a block holds as many fields as are added, and is used again", arguments: [7, 8, 9, 16, 17, 100])
+  func growing(_ count: Int) {
+    let block = FieldBlock()
+    for round in 0..<2 {
+      for number in 0..<count { block.append("x-\(number)", "\(round).\(number)") }
+      block.append(.te, "trailers" as StaticString)
+      #expect(block.count == count + 1 && block.indices == 0..<count + 1)
+      for number in 0..<count { #expect(block.text(of: "x-\(number)") == "\(round).\(number)") }
+      for number in stride(from: 0, to: count, by: 2) { block.remove(at: number) }
+      #expect(block.count == count / 2 + 1)
+      #expect(block.count(of: .other) == count / 2)
+      #expect(block.firstIndex(of: .te) == count && block.nextIndex(of: .te, from: count + 1) == nil)
+      #expect(block.withFields { _, entries in entries.count } == count + 1)
+      block.removeAll()
+      #expect(block.isEmpty && !block.contains(.te) && !block.mayContain([.te]))
+    }
+  }
+
   @Test("names can be left out of what is written, with removed fields between")
   func omitting() {
     let block = Self.sample()

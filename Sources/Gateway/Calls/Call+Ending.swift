@@ -52,9 +52,11 @@ extension Call {
     relay?.close()
     worker.shared.buffers.release(reserved)
     reserved = 0
-    // Mostly the loop's own read buffers, moved here with what was in them.
-    worker.discard(&requestBody)
-    worker.discard(&replyBody)
+    // Else nothing was gathered. Mostly the loop's own read buffers, moved here with what was in them.
+    if backend != nil || fallback != nil || isCopy {
+      worker.discard(&requestBody)
+      worker.discard(&replyBody)
+    }
     for index in chain.end() { chain[index].onEnd(self) }
     attempt = nil
     worker.callEnded(self)
@@ -66,7 +68,7 @@ extension Call {
       shadow.callEnded()
     }
     fallback?.end()
-    forgetReplyFields()
+    forgetFields()
   }
 
   /// The client left: what answers is cancelled; a shadow goes on.

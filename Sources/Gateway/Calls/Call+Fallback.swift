@@ -60,7 +60,7 @@ extension Call {
     let payload = try requestPayload()
     replyCodec = payload.codec
     let backend = Backends.backend(for: route, configuration.dialect)
-    let request = UpstreamRequest()
+    let request = worker.takeRequest()
     try backend.encodeRequest(self, payload, into: request)
     if let body = request.body, body.buffer.count > Watermark.high { try claim(body.buffer.count) }
     return WholeRequest(request: request, backend: backend)

@@ -34,7 +34,7 @@ extension Call {
     // Any number may stand in a head.
     let (total, overflow) = beginning.buffer.count.addingReportingOverflow(length)
     guard !overflow else { throw tooLarge(limit: .max) }
-    let request = UpstreamRequest()
+    let request = worker.takeRequest()
     try backend.encodeRequest(self, beginning, into: request)
     request.framing = .length(total)
     request.body = nil

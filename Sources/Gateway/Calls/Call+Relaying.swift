@@ -11,7 +11,7 @@ extension Call {
   func relay(
     _ face: any StreamFace, _ backend: any StreamBackend, to upstream: Int, message: Payload? = nil
   ) throws(RPCError) {
-    let request = UpstreamRequest()
+    let request = worker.takeRequest()
     let relay = try StreamRelay(self, face, backend, request, message: message)
     try relay.writeRequest(into: request)
     self.relay = relay

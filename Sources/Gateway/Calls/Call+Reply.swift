@@ -152,6 +152,7 @@ extension Call: AttemptOwner {
     let payload = try readReply(backend, head, &replyBody, trailers)
     shadow?.answered(with: payload)
     try reply(with: payload)
+    worker.give(payload)
   }
 
   /// Reads a whole answer as a backend's protocol has it; throws the error that it is.
@@ -159,7 +160,8 @@ extension Call: AttemptOwner {
     _ backend: any Backend, _ head: ResponseHead, _ body: inout ByteBuffer, _ trailers: FieldBlock
   ) throws(RPCError) -> Payload {
     // A comparison keeps it for long, and counts what is in it.
-    let payload = shadow == nil ? Payload(from: worker.loop.buffers, for: body.count) : Payload()
+    let payload = worker.takePayload()
+    if shadow == nil { payload.borrow(from: worker.loop.buffers, for: body.count) }
     let coding = backend.readsPlainBody ? try replyCoding(head) : .identity
     if coding == .identity || body.isEmpty {
       try backend.decodeReply(self, head, body: body.span, trailers: trailers, into: payload)

@@ -66,7 +66,7 @@ extension Call {
       return try relay(caller, answering, to: index, message: payload)
     }
     replyCodec = payload.codec
-    let request = UpstreamRequest(of: worker)
+    let request = worker.takeRequest()
     try backend.encodeRequest(self, payload, into: request)
     if let body = request.body, body.buffer.count > Watermark.high, !reserve(body.buffer.count) { return }
     state = .asked

@@ -38,8 +38,9 @@ final class Call {
   let head: RequestHead
   let options: ConnectionOptions
   let requestFraming: BodyFraming
-  /// Ranges into the path, one for each capture of the matched template.
-  let captures: [Range<Int>]
+  // Unchecked, as all of this file that says so (decision 52): set and read as a whole, never lent.
+  /// Ranges into the path, one for each capture of the matched template; until the call has ended.
+  @exclusivity(unchecked) private(set) var captures: [Range<Int>]
   var client: (any ClientStream)?
 
   var state = State.entering
@@ -58,7 +59,6 @@ final class Call {
   var attempt: Attempt?
   var upstreamName = ""
   var attemptStartedAt: Instant?
-  // Unchecked, as all of this file that says so (decision 52): set and read as a whole, never lent.
   @exclusivity(unchecked) var backend: (any Backend)?
   var relay: StreamRelay?
   /// How a REST caller's stream is read and written.
@@ -89,8 +89,13 @@ final class Call {
   @exclusivity(unchecked) private var replyMetadataFields: FieldBlock?
   @exclusivity(unchecked) private var replyTrailerFields: FieldBlock?
 
-  /// Nobody asks for what the answer said any more.
-  func forgetReplyFields() {
+  /// Nobody asks for what the request and its answer said any more.
+  func forgetFields() {
+    // Of a call that is explained, the explanation does.
+    if !isExplained {
+      worker.router.give(captures)
+      captures = []
+    }
     worker.give(&replyMetadataFields)
     worker.give(&replyTrailerFields)
   }
@@ -192,9 +197,7 @@ final class Call {
   /// For the head that is sent upstream: what is left of the deadline, at least 1.
   var millisecondsLeft: Int? {
     guard let deadline else { return nil }
-    let left = deadline - worker.loop.now
-    let (seconds, attoseconds) = left.components
-    return Swift.max(1, Int(clamping: seconds &* 1000 &+ attoseconds / 1_000_000_000_000_000))
+    return Swift.max(1, Int(clamping: deadline.nanoseconds(since: worker.loop.now) / 1_000_000))
   }
 
   /// Whether no more is left of the deadline than an upstream, which was told whole milliseconds, may be ahead.
@@ -288,7 +291,7 @@ final class Call {
         pass(to: upstream)
         if !hasRequestBody { shadow?.launch(from: self) }
       } else {
-        try translate(route.plan, to: upstream, pool.dialect)
+        try translate(route, to: upstream, pool.dialect)
       }
     } catch {
       failAsking(error)
@@ -296,17 +299,17 @@ final class Call {
   }
 
   private func translate(
-    _ route: Route, to upstream: Int, _ dialect: UpstreamDialect
+    _ route: RouteState, to upstream: Int, _ dialect: UpstreamDialect
   ) throws(RPCError) {
-    let backend = Backends.backend(for: route, dialect)
-    if route.isStreaming {
+    let backend = route.backend(of: upstream, dialect)
+    if isStreamingRoute {
       guard let caller = face.stream, let answering = backend.stream else {
         throw RPCError(.unimplemented, "the method streams, and the call is none of a stream")
       }
       guard caller.gathersRequest(self) else { return try relay(caller, answering, to: upstream) }
     }
     answers(through: backend)
-    if !route.isStreaming, try beginRawUpload(to: upstream) {
+    if !isStreamingRoute, try beginRawUpload(to: upstream) {
       shadow?.skip(.tooLarge)
       return
     }

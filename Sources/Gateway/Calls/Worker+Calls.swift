@@ -49,7 +49,7 @@ extension Worker {
     }
     let call = Call(
       worker: self, plans: plans, route: route, face: face, client: client, head: head, options: options,
-      framing: framing, captures: route == nil ? [] : router.captures, fallbackUpstream: fallback)
+      framing: framing, captures: route == nil ? [] : router.takeCaptures(), fallbackUpstream: fallback)
     if let refusal { call.pendingError = refusal }
     return call
   }

@@ -32,8 +32,18 @@ final class RouteState {
   var rpcFigures: SideFigures?
   var keyWeights: KeyWeights?
   private var shadow: ShadowState?
+  // Unchecked, as all of this file that says so (decision 52): added to as a whole, and gone through by who calls nobody.
+  @exclusivity(unchecked) private var backends: [(upstream: Int, backend: any Backend)] = []
 
   init(plan: Route) { self.plan = plan }
+
+  /// What answers calls that are translated for this upstream.
+  func backend(of upstream: Int, _ dialect: UpstreamDialect) -> any Backend {
+    for index in backends.indices where backends[index].upstream == upstream { return backends[index].backend }
+    let backend = Backends.backend(for: plan, dialect)
+    backends.append((upstream, backend))
+    return backend
+  }
 
   /// What the route's shadow has in common with those of other loops, found without a lock after the first time.
   func shadowState(_ worker: Worker) -> ShadowState {
@@ -46,15 +56,23 @@ final class RouteState {
 
 /// The children of the metric families that this route has used on this loop, found without a lock after the first time.
 final class RouteCounters {
-  struct Entry {
-    var key: UInt64
-    var requests: Counter
-    var duration: Histogram
+  /// An object, for each call looks at one: a copy would count each of its parts.
+  final class Entry {
+    let key: UInt64
+    let requests: Counter
+    let duration: Histogram
     /// Of calls whose side was chosen one by one.
-    var decisions: Counter?
+    let decisions: Counter?
+
+    init(key: UInt64, requests: Counter, duration: Histogram, decisions: Counter?) {
+      self.key = key
+      self.requests = requests
+      self.duration = duration
+      self.decisions = decisions
+    }
   }
 
-  // Unchecked, as all of this file that says so (decision 52): gone through as a copy, added to as a whole.
+  // Unchecked: gone through as a copy, added to as a whole.
   @exclusivity(unchecked) var entries: [Entry] = []
   @exclusivity(unchecked) var upstream: [(name: String, histogram: Histogram)] = []
   var rateLimited: Counter?

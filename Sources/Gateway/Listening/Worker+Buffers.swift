@@ -64,6 +64,37 @@ extension Worker {
     spareIncoming.append(incoming)
   }
 
+  /// A request as new, that comes back to the loop when its attempt is gone.
+  func takeRequest() -> UpstreamRequest {
+    let request = spareRequests.popLast() ?? UpstreamRequest()
+    request.lender = self
+    return request
+  }
+
+  /// Takes a request back that nobody else has.
+  func give(_ request: UpstreamRequest) {
+    give(&request.body)
+    guard request.reset(), spareRequests.count < Self.maximumSpareRequests else { return }
+    spareRequests.append(request)
+  }
+
+  /// A payload as new, see ``give(_:)``.
+  func takePayload() -> Payload { sparePayloads.popLast() ?? Payload() }
+
+  func give(_ payload: consuming Payload) {
+    var given: Payload? = payload
+    give(&given)
+  }
+
+  /// Takes a payload back, unless somebody else has it.
+  func give(_ payload: inout Payload?) {
+    guard payload != nil, isKnownUniquelyReferenced(&payload), sparePayloads.count < Self.maximumSpareRequests,
+      let given = payload.take()
+    else { return }
+    given.reset()
+    sparePayloads.append(given)
+  }
+
   /// Field sections that are kept for the next answers, and the bytes of the greatest of them.
   private static let maximumSpareFields = 64
   private static let maximumFieldBytes = 4 << 10

@@ -69,6 +69,8 @@ final class Worker {
   @exclusivity(unchecked) var spareStreams: [HTTP2ClientStream] = []
   @exclusivity(unchecked) var spareIncoming: [IncomingRequest] = []
   @exclusivity(unchecked) var spareFields: [FieldBlock] = []
+  @exclusivity(unchecked) var spareRequests: [UpstreamRequest] = []
+  @exclusivity(unchecked) var sparePayloads: [Payload] = []
   /// Where the request lines of HTTP/2 requests are put together.
   var requestLine = HTTP2RequestLine(method: .get, isSecure: false)
   var sparePipes: [SplicePipe] = []

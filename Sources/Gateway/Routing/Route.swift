@@ -14,6 +14,8 @@ final class Route: Sendable {
   let name: String
   /// `/pkg.Service/Method`: the path of the RPC face and of an RPC upstream, without the prefix.
   let procedure: String
+  /// The same as bytes, for the requests that are written.
+  let target: [UInt8]
   let type: MethodType
   let settings: RouteSettings
   /// Those of the settings, of which nobody takes a copy for each piece of a body.
@@ -93,6 +95,7 @@ final class Route: Sendable {
     method = type.name
     name = "\(service)/\(type.name)"
     procedure = "/\(name)"
+    target = Array(procedure.utf8)
     errorFormat = ErrorFormat(settings.errors)
     let statuses = settings.errors.statuses.compactMap { name, status in
       Code(name: name.rawValue).map { ($0, status) }

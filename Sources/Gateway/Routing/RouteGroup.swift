@@ -2,8 +2,8 @@ import Bytes
 import HTTPModel
 import REST
 
-/// The routes that answer for the same authorities.
-struct RouteGroup: Sendable {
+/// The routes that answer for the same authorities. An object, for each request looks at it.
+final class RouteGroup: Sendable {
   /// Authorities, lower case; `*.example.com` for any subdomain; empty: every authority.
   let hosts: [String]
   private let patterns: [HostPattern]

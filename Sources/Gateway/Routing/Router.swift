@@ -24,8 +24,26 @@ final class Router {
   // Unchecked, as all of this file that says so (decision 52): who is lent them calls nobody.
   /// Ranges into the request's path, one for each capture of the matched template.
   @exclusivity(unchecked) private(set) var captures: [Range<Int>] = []
+  /// Arrays for the captures of the next requests.
+  @exclusivity(unchecked) private var spareCaptures: [[Range<Int>]] = []
+  private static let maximumSpare = 64
   /// Takes the forms of paths that are not plain.
   let spelling = PathSpelling()
+
+  /// Hands ``captures`` over, until they come back with ``give(_:)``.
+  func takeCaptures() -> [Range<Int>] {
+    if captures.isEmpty { return [] }
+    var taken = spareCaptures.popLast() ?? []
+    swap(&taken, &captures)
+    return taken
+  }
+
+  /// Takes an array back.
+  func give(_ captures: consuming [Range<Int>]) {
+    guard captures.capacity > 0, spareCaptures.count < Self.maximumSpare else { return }
+    captures.removeAll(keepingCapacity: true)
+    spareCaptures.append(captures)
+  }
 
   func route(_ head: RequestHead, in snapshot: Snapshot) -> RouteDecision {
     head.withPath { path in

@@ -4,8 +4,9 @@ import RPC
 
 /// The answering side of a call: turns a message into an upstream request, and its answer into a message or an error.
 ///
-/// One file for each protocol. A backend never knows which face the caller has.
-protocol Backend {
+/// One file for each protocol. A backend never knows which face the caller has. It is an object, which a call refers to
+/// instead of having a copy of it.
+protocol Backend: AnyObject {
   /// How it carries streams; nil when it does not.
   var stream: (any StreamBackend)? { get }
   /// Whether the content coding of the answer's body is undone before

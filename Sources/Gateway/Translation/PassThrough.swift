@@ -14,7 +14,8 @@ enum PassThrough {
   ) -> UpstreamRequest {
     let head = call.head
     let fields = head.fields
-    let request = UpstreamRequest(fields: fields)
+    let request = call.worker.takeRequest()
+    request.passing = fields
     request.method = head.method
     request.framing = call.face.request == .connectGet && call.route != nil ? .none : call.requestFraming
     request.isIdempotent = head.method.isIdempotent || call.route.map { $0.plan.type.idempotency != .unknown } ?? false

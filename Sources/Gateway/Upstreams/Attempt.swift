@@ -14,7 +14,7 @@ import Policies
 /// of one exchange only.
 final class Attempt {
   let pool: UpstreamPool
-  let request: UpstreamRequest
+  private(set) var request: UpstreamRequest
   private(set) var owner: (any AttemptOwner)?
   /// Where it is, or was last.
   private(set) var endpoint: EndpointPool?
@@ -85,6 +85,11 @@ final class Attempt {
       }
     }
     tries?.attempt = self
+  }
+
+  deinit {
+    // Whoever else has it may still read it.
+    if isKnownUniquelyReferenced(&request) { request.lender?.give(request) }
   }
 
   func start() {

@@ -11,12 +11,13 @@ final class UpstreamRequest {
   @exclusivity(unchecked) var target = ByteBuffer()
   /// For the Host field; empty: the endpoint's own.
   @exclusivity(unchecked) var authority = ByteBuffer()
-  // The reference is never replaced; what it refers to is written between tries, too, by who calls nobody.
-  @exclusivity(unchecked) var fields: FieldBlock
+  /// Written between tries, too.
+  var fields: FieldBlock { passing ?? own }
   /// How the body is sent.
   var framing = BodyFraming.none
+  // Unchecked (decision 52): replaced as a whole, and lent to who only takes it back.
   /// The whole body; nil when it is streamed, or when there is none.
-  var body: Payload?
+  @exclusivity(unchecked) var body: Payload?
   /// Goes before the body; counted in a length of ``framing``.
   var envelope: EnvelopeHead?
   /// Whether the exchange asks for a tunnel (`Upgrade: websocket`).
@@ -28,21 +29,12 @@ final class UpstreamRequest {
   /// Whether its body is messages that come one by one, so that nobody knows the last before it was sent.
   var streamsMessages = false
 
-  /// Whose the fields are; nil: the request's own, or its caller's.
-  private let lender: Worker?
-
-  init(fields: FieldBlock = FieldBlock()) {
-    self.fields = fields
-    lender = nil
-  }
-
-  /// With fields of the loop's, which get back to it.
-  init(of worker: Worker) {
-    fields = worker.takeFields()
-    lender = worker
-  }
-
-  deinit { if let lender, isKnownUniquelyReferenced(&fields) { lender.give(fields) } }
+  // Unchecked (decision 52): read and replaced as a whole.
+  /// A caller's own fields, which pass.
+  @exclusivity(unchecked) var passing: FieldBlock?
+  @exclusivity(unchecked) private var own = FieldBlock()
+  /// The loop that gets it back, see ``Worker/takeRequest()``; nil: none does.
+  var lender: Worker?
 
   /// Appends the whole body; false when there is none, or when it is streamed.
   func appendBody(to output: inout ByteBuffer) -> Bool {
@@ -54,4 +46,33 @@ final class UpstreamRequest {
 
   /// Whether the request is there as a whole and can be written again.
   var isReplayable: Bool { body != nil || framing == .none || framing == .length(0) }
+}
+
+/// Being used again.
+extension UpstreamRequest {
+  /// Bytes of memory that a request keeps for its next use.
+  private static let keptBytes = 4 << 10
+
+  /// Makes the request as new, with its memory kept.
+  ///
+  /// - Returns: false when somebody still has its fields, or when it is too large to be kept.
+  func reset() -> Bool {
+    passing = nil
+    body = nil
+    lender = nil
+    guard target.capacity + authority.capacity + own.capacity <= Self.keptBytes, isKnownUniquelyReferenced(&own) else {
+      return false
+    }
+    target.removeAll()
+    authority.removeAll()
+    own.removeAll()
+    method = .get
+    framing = .none
+    envelope = nil
+    upgrades = false
+    isIdempotent = false
+    isStream = false
+    streamsMessages = false
+    return true
+  }
 }

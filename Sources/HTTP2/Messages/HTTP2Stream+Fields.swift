@@ -108,6 +108,8 @@ extension HTTP2Stream {
     var end = value.count
     for index in value.indices {
       let byte = value[index]
+      // Nearly every byte.
+      if byte > UInt8(ascii: "#"), byte < 0x7F, byte != UInt8(ascii: "?") { continue }
       if byte == UInt8(ascii: "#") { return fault = .fragmentInTarget }
       if byte <= 0x20 || byte >= 0x7F { return fault = .invalidTarget }
       if byte == UInt8(ascii: "?"), end == value.count { end = index }
@@ -136,10 +138,7 @@ extension HTTP2Stream {
 
   static func isLowerCaseToken(_ name: Span<UInt8>) -> Bool {
     if name.isEmpty { return false }
-    for index in name.indices {
-      let byte = name[index]
-      if !FieldSyntax.isTokenByte(byte) || byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") { return false }
-    }
+    for index in name.indices where !FieldSyntax.isLowerCaseTokenByte(name[index]) { return false }
     return true
   }
 

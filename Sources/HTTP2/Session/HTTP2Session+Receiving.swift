@@ -38,6 +38,7 @@ extension HTTP2Session {
 
   func sectionBegins(_ frame: UnsafePointer<nghttp2_frame>) {
     let head = unsafe frame.pointee.hd
+    unsafe inSection = nil
     guard UInt32(head.type) == NGHTTP2_HEADERS.rawValue else { return }
     let stream: HTTP2Stream
     if let known = openStream(head.stream_id) {
@@ -54,10 +55,16 @@ extension HTTP2Session {
     }
     stream.fieldBytes = 0
     stream.fieldCount = 0
+    unsafe inSection = Unmanaged.passUnretained(stream)
   }
 
   func field(_ id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-    guard let stream = openStream(id) else { return }
+    unsafe inSection?._withUnsafeGuaranteedRef { stream in
+      if stream.number == id { unsafe field(of: stream, name, value) }
+    }
+  }
+
+  private func field(of stream: HTTP2Stream, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
     let bytes = stream.fieldBytes &+ name.count &+ value.count &+ 32
     let count = stream.fieldCount &+ 1
     stream.fieldBytes = bytes
@@ -185,6 +192,7 @@ extension HTTP2Session {
     guard let stream = streams.remove(id) else { return }
     stream.isOver = true
     if latest === stream { latest = nil }
+    if unsafe inSection?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { unsafe inSection = nil }
     dropOutput(of: stream)
     if lent == nil { tell(stream, code) } else { untold.append((stream, code)) }
   }

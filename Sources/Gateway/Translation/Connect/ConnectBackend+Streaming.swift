@@ -9,7 +9,7 @@ extension ConnectBackend: StreamBackend {
   var dialect: EnvelopeDialect? { .connect }
 
   func writeRequest(_ call: Call, coding: ContentCoding, into request: UpstreamRequest) {
-    request.target.append(text: route.procedure)
+    request.target.append(route.target)
     request.isIdempotent = route.type.idempotency != .unknown
     let fields = request.fields
     MetadataCarrying.copyRequest(call.head.fields, to: fields)

@@ -7,9 +7,14 @@ import ProtobufSchema
 import RPC
 
 /// A Connect service, asked by unary POST.
-struct ConnectBackend: Backend {
+final class ConnectBackend: Backend {
   let route: Route
   let codec: MessageCodec
+
+  init(route: Route, codec: MessageCodec) {
+    self.route = route
+    self.codec = codec
+  }
 
   var stream: (any StreamBackend)? { self }
 
@@ -18,14 +23,15 @@ struct ConnectBackend: Backend {
   func encodeRequest(_ call: Call, _ payload: Payload, into request: UpstreamRequest) throws(RPCError) {
     let message = try payload.kept(in: codec, call)
     request.method = .post
-    request.target.append(text: route.procedure)
+    request.target.append(route.target)
     request.isIdempotent = route.type.idempotency != .unknown
-    MetadataCarrying.copyRequest(call.head.fields, to: request.fields)
-    request.fields.append(.contentType, codec.unaryContentType)
-    request.fields.append(.connectProtocolVersion, "1")
-    if let left = call.millisecondsLeft { request.fields.append(.connectTimeoutMs, decimal: left) }
-    if message.coding != .identity { request.fields.append(.contentEncoding, message.coding.rawValue) }
-    if let codings = call.codingsToPass(codec) { request.fields.append(.acceptEncoding, codings) }
+    let fields = request.fields
+    MetadataCarrying.copyRequest(call.head.fields, to: fields)
+    fields.append(.contentType, codec.unaryContentType)
+    fields.append(.connectProtocolVersion, "1")
+    if let left = call.millisecondsLeft { fields.append(.connectTimeoutMs, decimal: left) }
+    if message.coding != .identity { fields.append(.contentEncoding, message.coding.rawValue) }
+    if let codings = call.codingsToPass(codec) { fields.append(.acceptEncoding, codings) }
     request.framing = .length(message.buffer.count)
     request.body = message
   }

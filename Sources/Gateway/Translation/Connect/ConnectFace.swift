@@ -89,7 +89,7 @@ struct ConnectFace: Face {
   }
 
   func decodeRequest(_ call: Call, body: Span<UInt8>) throws(RPCError) -> Payload {
-    let payload = Payload()
+    let payload = call.worker.takePayload()
     switch asked {
     case .connectUnary(let codec):
       payload.codec = codec

@@ -7,9 +7,14 @@ import ProtobufSchema
 import RPC
 
 /// A gRPC service, asked over HTTP/2.
-struct GRPCBackend: GRPCReplying {
+final class GRPCBackend: GRPCReplying {
   let route: Route
   let codec: MessageCodec
+
+  init(route: Route, codec: MessageCodec) {
+    self.route = route
+    self.codec = codec
+  }
 
   var replies: GRPCReplies { GRPCReplies(isWeb: false, codec: codec) }
 

@@ -24,7 +24,7 @@ enum GRPCRequests {
   static func message(
     _ call: Call, _ body: Span<UInt8>, _ dialect: EnvelopeDialect, _ codec: MessageCodec?
   ) throws(RPCError) -> Payload {
-    let payload = Payload()
+    let payload = call.worker.takePayload()
     payload.codec = try known(codec)
     let coding = try coding(call)
     let found = try EnvelopedBody(
@@ -63,7 +63,7 @@ enum GRPCRequests {
     into request: UpstreamRequest
   ) throws(RPCError) {
     request.method = .post
-    request.target.append(text: route.procedure)
+    request.target.append(route.target)
     request.isIdempotent = route.type.idempotency != .unknown
     let fields = request.fields
     MetadataCarrying.copyRequest(call.head.fields, to: fields)

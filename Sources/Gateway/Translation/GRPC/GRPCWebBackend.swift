@@ -7,9 +7,14 @@ import ProtobufSchema
 import RPC
 
 /// A gRPC-Web service, asked in the binary form over any version of HTTP.
-struct GRPCWebBackend: GRPCReplying {
+final class GRPCWebBackend: GRPCReplying {
   let route: Route
   let codec: MessageCodec
+
+  init(route: Route, codec: MessageCodec) {
+    self.route = route
+    self.codec = codec
+  }
 
   var replies: GRPCReplies { GRPCReplies(isWeb: true, codec: codec) }
 

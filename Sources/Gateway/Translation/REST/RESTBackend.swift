@@ -7,10 +7,15 @@ import REST
 import RPC
 
 /// The legacy service: the call becomes the request of the first of the route's bindings that can carry it.
-struct RESTBackend: Backend {
+final class RESTBackend: Backend {
   let route: Route
   /// What messages are sent as.
   let codec: MessageCodec
+
+  init(route: Route, codec: MessageCodec) {
+    self.route = route
+    self.codec = codec
+  }
 
   var readsPlainBody: Bool { true }
 

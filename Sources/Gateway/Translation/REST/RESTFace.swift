@@ -33,7 +33,7 @@ struct RESTFace: Face {
   /// - Parameter contentType: the field that says what the body is; nil: JSON.
   func decode(_ call: Call, _ body: Span<UInt8>, typedBy contentType: Int?) throws(RPCError) -> Payload {
     guard let route = call.route else { throw RPCError(.internal, "no route") }
-    let payload = Payload()
+    let payload = call.worker.takePayload()
     var unknown: [String] = []
     try Self.withRequest(call, typedBy: contentType) { (path, query, type) throws(RPCError) in
       try decode(call, route.plan, path, query, type, body, &unknown, payload)
