@@ -45,6 +45,14 @@ public enum PercentCoding {
     return nil
   }
 
+  /// Whether no decoding changes the text: it has neither an escape nor a `+`.
+  public static func isLiteral(_ text: Span<UInt8>) -> Bool {
+    for index in text.indices where text[index] == UInt8(ascii: "%") || text[index] == UInt8(ascii: "+") {
+      return false
+    }
+    return true
+  }
+
   /// Whether a byte needs no escape anywhere in a URI (RFC 3986 section 2.3).
   @inlinable
   public static func isUnreserved(_ byte: UInt8) -> Bool {

@@ -44,9 +44,18 @@ public enum UTF8Validation {
 
   /// The same of less than eight bytes altogether.
   private static func shortWord(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+    let count = bytes.count
+    let source = unsafe bytes.bytes
     var word: UInt64 = 0
-    for offset in stride(from: bytes.count &- 1, through: index, by: -1) { word = word &<< 8 | UInt64(bytes[offset]) }
-    return word
+    if count >= 4 {
+      // Both halves, the second where it belongs: bytes that are in both are the same.
+      let first = UInt32(littleEndian: unsafe source.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt32.self))
+      let last = UInt32(littleEndian: unsafe source.unsafeLoadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+      word = UInt64(first) | UInt64(last) &<< UInt64(truncatingIfNeeded: (count &- 4) &* 8)
+    } else {
+      for offset in bytes.indices { word |= UInt64(bytes[offset]) &<< UInt64(truncatingIfNeeded: offset &* 8) }
+    }
+    return word &>> UInt64(truncatingIfNeeded: index &* 8)
   }
 
   /// The length of the well-formed multi-byte sequence at the beginning of four bytes, the first the lowest; 0 for

@@ -9,15 +9,11 @@ enum HeadRules {
   /// replaced by it, so that nobody behind this can read another authority out of the same head.
   static func check(_ head: RequestHead) throws(HTTP1Error) {
     try checkConnection(head.fields)
-    var host: Int?
-    for index in head.fields.indices where head.fields.entry(at: index).name == .host {
-      guard host == nil else { throw HTTP1Error(.duplicateHost) }
-      host = index
-    }
-    guard let host else {
+    guard let host = head.fields.firstIndex(of: .host) else {
       guard head.version == .http10 else { throw HTTP1Error(.missingHost) }
       return
     }
+    guard head.fields.nextIndex(of: .host, from: host &+ 1) == nil else { throw HTTP1Error(.duplicateHost) }
     let agrees = try head.fields.withValue(at: host) { value throws(HTTP1Error) in
       if head.authority.isEmpty {
         guard Authority.append(value, to: &head.authority) else { throw HTTP1Error(.invalidHost) }

@@ -26,6 +26,11 @@ struct RequestLineScanner {
       case .target:
         try scanTarget(bytes, limits.maximumTarget)
       case .version:
+        if version.takeUsual(bytes, at: position) {
+          position &+= 8
+          phase = .carriageReturn
+          continue
+        }
         let byte = bytes[position]
         if byte == ByteScan.lineFeed { throw HTTP1Error(.bareLineFeed) }
         try version.take(byte)

@@ -15,6 +15,7 @@ struct StatusLineScanner {
 
   /// True when the line end was read; the head then has version and status. The reason phrase is dropped.
   mutating func scan(_ bytes: Span<UInt8>, into head: ResponseHead) throws(HTTP1Error) -> Bool {
+    if position == 0 { takeUsual(bytes, into: head) }
     while position < bytes.count {
       let byte = bytes[position]
       if byte == ByteScan.lineFeed, phase != .lineFeed { throw HTTP1Error(.bareLineFeed) }
@@ -57,5 +58,17 @@ struct StatusLineScanner {
       position &+= 1
     }
     return false
+  }
+
+  /// Steps over the beginning of nearly every answer, `HTTP/1.1 200`, if it is there as a whole.
+  private mutating func takeUsual(_ bytes: Span<UInt8>, into head: ResponseHead) {
+    guard bytes.count >= 12, bytes[8] == ByteScan.blank, ASCII.isDigit(bytes[9]), ASCII.isDigit(bytes[10]),
+      ASCII.isDigit(bytes[11]), version.takeUsual(bytes, at: 0)
+    else { return }
+    head.version = .http11
+    status = Int(bytes[9] &- 48) &* 100 &+ Int(bytes[10] &- 48) &* 10 &+ Int(bytes[11] &- 48)
+    digits = 3
+    phase = .statusEnd
+    position = 12
   }
 }

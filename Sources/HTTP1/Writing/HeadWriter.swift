@@ -23,14 +23,12 @@ public enum HeadWriter {
     precondition(framing != .untilClose, "a request body cannot end with the connection")
     output.reserve(target.count &+ authority.count &+ fields.byteCount &+ 128)
     append(method, to: &output)
-    output.append(" ")
     output.append(target)
     output.append(" HTTP/1.1\r\nhost: ")
     output.append(authority)
     output.append("\r\n")
     fields.write(into: &output, omitting: requestFields)
-    append(framing == .none && hasBody(method) ? .length(0) : framing, to: &output)
-    output.append(closing ? "connection: close\r\n\r\n" : "\r\n")
+    end(framing == .none && hasBody(method) ? .length(0) : framing, closing: closing, of: &output)
   }
 
   /// Appends status line, fields, the framing field and the blank line.
@@ -43,32 +41,42 @@ public enum HeadWriter {
     status: Int, fields: FieldBlock, framing: BodyFraming, closing: Bool, into output: inout ByteBuffer
   ) {
     output.reserve(fields.byteCount &+ 128)
-    output.append("HTTP/1.1 ")
-    output.append(decimal: status)
-    output.append(" ")
-    output.append(ReasonPhrase.of(status))
-    output.append("\r\n")
+    if status == 200 {
+      output.append("HTTP/1.1 200 OK\r\n")
+    } else {
+      output.append("HTTP/1.1 ")
+      output.append(decimal: status)
+      output.append(" ")
+      output.append(ReasonPhrase.of(status))
+      output.append("\r\n")
+    }
     fields.write(into: &output, omitting: framingFields)
-    if status >= 200, status != 204, status != 304 { append(framing, to: &output) }
-    output.append(closing || framing == .untilClose ? "connection: close\r\n\r\n" : "\r\n")
+    let isFramed = status >= 200 && status != 204 && status != 304
+    end(isFramed ? framing : .none, closing: closing || framing == .untilClose, of: &output)
   }
 
-  private static func append(_ framing: BodyFraming, to output: inout ByteBuffer) {
+  /// Appends the framing field, and the end of the head.
+  private static func end(_ framing: BodyFraming, closing: Bool, of output: inout ByteBuffer) {
     switch framing {
-    case .none, .untilClose: break
+    case .none, .untilClose: output.append(closing ? "connection: close\r\n\r\n" : "\r\n")
     case .length(let length):
       output.append("content-length: ")
       output.append(decimal: length)
-      output.append("\r\n")
-    case .chunked: output.append("transfer-encoding: chunked\r\n")
+      output.append(closing ? "\r\nconnection: close\r\n\r\n" : "\r\n\r\n")
+    case .chunked:
+      output.append(
+        closing ? "transfer-encoding: chunked\r\nconnection: close\r\n\r\n" : "transfer-encoding: chunked\r\n\r\n")
     }
   }
 
+  /// Appends the method and the blank behind it.
   private static func append(_ method: HTTPMethod, to output: inout ByteBuffer) {
     switch method {
-    case .get: output.append("GET")
-    case .post: output.append("POST")
-    default: output.append(text: method.name)
+    case .get: output.append("GET ")
+    case .post: output.append("POST ")
+    default:
+      output.append(text: method.name)
+      output.append(" ")
     }
   }
 

@@ -59,7 +59,7 @@ extension MessageDecoder {
       output.append(encodedTag: key.tag, length: key.tagLength)
       let keyStart = output.count
       try mapKey(key.kind, into: &output)
-      guard keys.insert(KeySet.hash(output.span.extracting(keyStart..<output.count)), &memory) else {
+      guard keys.insert(KeySet.mark(output.span.extracting(keyStart..<output.count)), &memory) else {
         throw Fault(.duplicate, at: start, "each key of a map once")
       }
       try cursor.colon()

@@ -104,7 +104,7 @@ extension MessageDecoder {
       output.append(0x0A)
       let key = output.count
       _ = try string(into: &output)
-      guard keys.insert(KeySet.hash(output.span.extracting(key..<output.count)), &memory) else {
+      guard keys.insert(KeySet.mark(output.span.extracting(key..<output.count)), &memory) else {
         throw Fault(.duplicate, at: start, "each member once")
       }
       try cursor.colon()

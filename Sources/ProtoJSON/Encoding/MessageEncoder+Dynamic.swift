@@ -56,7 +56,7 @@ extension MessageEncoder {
       }
     }
     let name = reader.bytes.extracting(key)
-    if !isCareful, !keys.insert(KeySet.hash(name), &memory) { throw scattered(source.offset) }
+    if !isCareful, !keys.insert(KeySet.mark(name), &memory) { throw scattered(source.offset) }
     if let bad = JSONStringWriting.write(name, into: &output) {
       throw Fault(.utf8, at: key.lowerBound + bad, "well-formed UTF-8 expected")
     }

@@ -21,7 +21,7 @@ extension MessageEncoder {
       let range = try reader.delimited()
       if !value.isClosed || tables.isNamed(field, entry: WireReader(reader.bytes, range)) {
         if output.count != empty { output.append(UInt8(ascii: ",")) }
-        if try !plainEntry(key, value, WireReader(reader.bytes, range), &keys, into: &output) {
+        if try !plainEntry(key, value, reader.bytes, range, &keys, into: &output) {
           try self.entry(field, WireReader(reader.bytes, range), &keys, into: &output)
         }
       }
@@ -60,9 +60,10 @@ extension MessageEncoder {
   /// - Returns: false for other entries, of which nothing is written: ``entry(_:_:_:into:)`` reads them.
   @inline(__always)
   private mutating func plainEntry(
-    _ key: FieldPlan, _ value: FieldPlan, _ source: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
+    _ key: FieldPlan, _ value: FieldPlan, _ bytes: Span<UInt8>, _ entry: Range<Int>, _ keys: inout KeySet,
+    into output: inout ByteBuffer
   ) throws(Fault) -> Bool {
-    var reader = WireReader(source.bytes, source.offset..<source.limit)
+    var reader = WireReader(bytes, entry)
     guard key.kind == .string, reader.skipTag(of: key), let name = try? reader.readLengthDelimited(),
       reader.skipTag(of: value)
     else { return false }
@@ -75,13 +76,19 @@ extension MessageEncoder {
       guard (try? reader.skip(WireTag(number: 2, type: value.wireType))) != nil else { return false }
     }
     guard reader.isAtEnd else { return false }
-    try textKey(reader.bytes, name, source, &keys, into: &output)
+    if value.kind == .string,
+      JSONStringWriting.writePair(reader.bytes.extracting(name), reader.bytes.extracting(content), into: &output)
+    {
+      try note(reader.bytes.extracting(name), entry.lowerBound, &keys)
+      return true
+    }
+    try textKey(reader.bytes, name, entry.lowerBound, &keys, into: &output)
     output.append(UInt8(ascii: ":"))
     do throws(Fault) {
       if value.kind == .string {
         try text(value, reader.bytes.extracting(content), at: content.lowerBound, into: &output)
       } else {
-        try entryValue(value, WireReader(reader.bytes, start..<source.limit), into: &output)
+        try entryValue(value, WireReader(reader.bytes, start..<entry.upperBound), into: &output)
       }
     } catch {
       throw mayFollow(error) ? error : error.inside(MapKeyText.text(reader.bytes.extracting(name)))
@@ -90,14 +97,21 @@ extension MessageEncoder {
   }
 
   /// Writes a key that is a text and notes it.
+  ///
+  /// - Parameter entry: where its entry begins.
   @inline(__always)
   private mutating func textKey(
-    _ bytes: Span<UInt8>, _ range: Range<Int>, _ entry: WireReader, _ keys: inout KeySet, into output: inout ByteBuffer
+    _ bytes: Span<UInt8>, _ range: Range<Int>, _ entry: Int, _ keys: inout KeySet, into output: inout ByteBuffer
   ) throws(Fault) {
     let name = bytes.extracting(range)
     if let bad = JSONStringWriting.write(name, into: &output) { throw malformed(range.lowerBound &+ bad) }
-    // In the careful run equal keys were made one already.
-    if !isCareful, !keys.insert(KeySet.hash(name), &memory) { throw scattered(entry.offset) }
+    try note(name, entry, &keys)
+  }
+
+  /// Notes a key that is a text. In the careful run equal keys were made one already.
+  @inline(__always)
+  private mutating func note(_ name: Span<UInt8>, _ entry: Int, _ keys: inout KeySet) throws(Fault) {
+    if !isCareful, !keys.insert(KeySet.mark(name), &memory) { throw scattered(entry) }
   }
 
   /// Writes `"key":value` of one entry; what it lacks is its default.
@@ -179,7 +193,7 @@ extension MessageEncoder {
     var reader = WireReader(bytes, (start ?? entry.limit)..<entry.limit)
     if key.kind == .string {
       let range = start == nil ? entry.limit..<entry.limit : try reader.delimited()
-      return try textKey(bytes, range, entry, &keys, into: &output)
+      return try textKey(bytes, range, entry.offset, &keys, into: &output)
     }
     let before = output.count
     let raw = start == nil ? 0 : try reader.raw(key.wireType)
@@ -190,7 +204,7 @@ extension MessageEncoder {
     }
     output.append(0x22)
     // Equal keys have equal texts, however long their varints are.
-    if !isCareful, !keys.insert(KeySet.hash(output.span.extracting(before..<output.count)), &memory) {
+    if !isCareful, !keys.insert(KeySet.mark(output.span.extracting(before..<output.count)), &memory) {
       throw scattered(entry.offset)
     }
   }

@@ -35,6 +35,26 @@ enum JSONStringWriting {
     return finish(scan, bytes, into: &output)
   }
 
+  /// Appends `"key":"value"` with one look for room.
+  ///
+  /// - Returns: false when one of them cannot stand there as it is; then nothing was written.
+  @inline(__always)
+  static func writePair(_ key: Span<UInt8>, _ value: Span<UInt8>, into output: inout ByteBuffer) -> Bool {
+    let before = output.count
+    let length = key.count &+ value.count &+ 5
+    var (first, second) = (PlainScan(), PlainScan())
+    unsafe output.appendWithUnsafeRoom(length) { room in
+      unsafe copy(key, to: room, at: 0, &first)
+      unsafe room[key.count &+ 2] = UInt8(ascii: ":")
+      unsafe copy(value, to: room, at: key.count &+ 3, &second)
+      return first.isPlain && second.isPlain ? length : 0
+    }
+    guard first.isPlain, second.isPlain else { return false }
+    if first.isASCII || UTF8Validation.isValid(key), second.isASCII || UTF8Validation.isValid(value) { return true }
+    output.truncate(to: before)
+    return false
+  }
+
   /// What is left to do once the bytes are copied, or were not because they are not plain.
   @inline(__always)
   private static func finish(_ scan: PlainScan, _ bytes: Span<UInt8>, into output: inout ByteBuffer) -> Int? {

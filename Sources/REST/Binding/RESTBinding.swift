@@ -65,6 +65,8 @@ package final class RESTBinding: Sendable {
   let bodyTypes: [BodyType]
   /// Those of ``bodyTypes`` that the request's body has.
   let readableTypes: [BodyType]
+  /// Nil when the values of a request never are fields of the message itself, in order.
+  let plain: PlainRequest?
 
   init(_ parts: Parts, schema: Schema, codec: JSONCodec, settings: BindingSettings) {
     template = parts.template
@@ -84,6 +86,7 @@ package final class RESTBinding: Sendable {
     lists = settings.lists
     bodyTypes = settings.bodyTypes
     readableTypes = parts.readableTypes
+    plain = PlainRequest(parts.variables, body: parts.body, input: parts.input, schema: schema, codec: codec)
   }
 
   /// The fields that the path holds, by proto path.

@@ -216,7 +216,7 @@ extension RESTBinding {
   }
 
   /// By JSON name, else by proto name: one field may be named in JSON as another is in the `.proto` file.
-  private static func fieldIndex(_ name: Span<UInt8>, in type: MessageType) -> Int? {
+  static func fieldIndex(_ name: Span<UInt8>, in type: MessageType) -> Int? {
     type.fields.firstIndex { spells(name, $0.jsonName) } ?? type.fields.firstIndex { spells(name, $0.name) }
   }
 

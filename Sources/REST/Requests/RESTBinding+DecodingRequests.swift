@@ -18,6 +18,7 @@ extension RESTBinding {
     unknown: inout [String], into wire: inout ByteBuffer
   ) throws(RPCError) {
     let type = try bodyType(contentType, isEmpty: content.isEmpty)
+    if type == nil, content.isEmpty, decodePlain(path, captures, query, into: &wire) { return }
     var tree = MessageTree(schema, message: input)
     // A form is parameters, as the path and the query are: they meet in the tree.
     let bound = try readPath(path, captures, boundInBody: type == .json || type == .protobuf, into: &tree)

@@ -49,14 +49,46 @@ package struct PathScratch: ~Copyable {
 package enum PathVariants {
   /// Whether a form of the path may differ from it; false for most paths, whose forms need then not be written.
   package static func mayDiffer(_ path: Span<UInt8>) -> Bool {
-    var before: UInt8 = 0
-    for index in path.indices {
+    let slash = UInt8(ascii: "/")
+    guard !path.isEmpty, path[0] == slash, path.count == 1 || path[path.count &- 1] != slash else { return true }
+    // Sixteen bytes at a time, each with the one before it; the first byte is a slash. The last block overlaps.
+    guard path.count > 16 else { return mayDiffer(path, from: 1) }
+    var at = 1
+    while path.count &- at > 16 {
+      if mayDiffer(blockOf: path, at: at) { return true }
+      at &+= 16
+    }
+    return mayDiffer(blockOf: path, at: path.count &- 16)
+  }
+
+  private static func mayDiffer(_ path: Span<UInt8>, from start: Int) -> Bool {
+    for index in start..<path.count {
       let byte = path[index]
       if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: ";") { return true }
-      if before == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
-      before = byte
+      if path[index &- 1] == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
     }
-    return path.isEmpty || path[0] != UInt8(ascii: "/") || before == UInt8(ascii: "/") && path.count > 1
+    return false
+  }
+
+  @inline(__always)
+  private static func mayDiffer(blockOf path: Span<UInt8>, at index: Int) -> Bool {
+    typealias Block = SIMD16<UInt8>
+    typealias Mask = SIMDMask<SIMD16<Int8>>
+    precondition(index > 0 && path.count &- index >= 16, "sixteen bytes of the path, and one before them")
+    let block = unsafe path.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: Block.self)
+    let before = unsafe path.bytes.unsafeLoadUnaligned(fromByteOffset: index &- 1, as: Block.self)
+    // Each comparison with its type spelt out: written as one expression they become loops over the lanes.
+    let escapes: Mask = block .== Block(repeating: UInt8(ascii: "%"))
+    let backslashes: Mask = block .== Block(repeating: UInt8(ascii: "\\"))
+    let parameters: Mask = block .== Block(repeating: UInt8(ascii: ";"))
+    let slashes: Mask = block .== Block(repeating: UInt8(ascii: "/"))
+    let dots: Mask = block .== Block(repeating: UInt8(ascii: "."))
+    let begins: Mask = before .== Block(repeating: UInt8(ascii: "/"))
+    let marks: Mask = escapes .| backslashes .| parameters
+    let pairs: Mask = begins .& (slashes .| dots)
+    let all: Mask = marks .| pairs
+    let words = unsafe unsafeBitCast(all, to: SIMD2<UInt64>.self)
+    return words[0] | words[1] != 0
   }
 
   /// Whether somebody could see a segment `.` or `..`: written plainly, escaped once or twice, with a parameter, between

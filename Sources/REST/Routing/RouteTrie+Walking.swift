@@ -119,11 +119,16 @@ extension RouteTrie {
     while low < high {
       let middle = (low + high) / 2
       let edge = edges[middle]
+      if edge.isPlain, Self.isSame(path.extracting(segment), labels, edge.label) { return edge.node }
       let order = order(path, segment, edge.label)
       if order == 0 { return edge.node }
       if order < 0 { high = middle } else { low = middle + 1 }
     }
     return nil
+  }
+
+  private static func isSame(_ segment: Span<UInt8>, _ labels: borrowing [UInt8], _ label: Range<Int>) -> Bool {
+    ASCII.equal(segment, labels.span.extracting(label))
   }
 
   /// Compares a segment, decoded on the way, with a label: negative, zero or positive as in sorting.

@@ -25,6 +25,8 @@ package final class RouteTrie: Sendable {
     /// Into `labels`.
     let label: Range<Int>
     let node: Int
+    /// Whether the label has no `%`: a segment with the same bytes has no escape then, and is the same.
+    let isPlain: Bool
   }
 
   struct Endpoint: Sendable {

@@ -72,7 +72,8 @@ package struct RouteTrieBuilder {
     for draft in drafts {
       let firstEdge = tables.edges.count
       for (literal, node) in draft.literals.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-        tables.edges.append(RouteTrie.Edge(label: tables.addLabel(literal), node: node))
+        let isPlain = !literal.contains(UInt8(ascii: "%"))
+        tables.edges.append(RouteTrie.Edge(label: tables.addLabel(literal), node: node, isPlain: isPlain))
       }
       let edges = firstEdge..<tables.edges.count
       let endpoints = Self.add(draft.endpoints, to: &tables)

@@ -187,6 +187,24 @@ struct PathVariantsTests {
     #expect(!mayDiffer)
   }
 
+  @Test("what may be read otherwise is found wherever it stands in a path of any length")
+  func everyPlace() {
+    for length in 1...50 {
+      let usual = [UInt8(ascii: "/")] + [UInt8](repeating: UInt8(ascii: "a"), count: length)
+      let isUsual = !PathVariants.mayDiffer(usual.span)
+      #expect(isUsual, "\(length)")
+      for mark in ["%", "\\", ";", "//", "/.", "/"] {
+        for place in 0...length {
+          let path = Array((usual[..<place] + Array(mark.utf8) + usual[place...]))
+          let isFound = PathVariants.mayDiffer(path.span)
+          // One slash more is none beside another, or at the end.
+          let isMeant = mark != "/" || place < 2 || place == path.count - 1
+          #expect(isFound == isMeant, "\(mark) at \(place) of \(length)")
+        }
+      }
+    }
+  }
+
   @Test("with slashes kept as data")
   func keepingSlashes() {
     var output = ByteBuffer()

@@ -41,6 +41,11 @@ package struct QueryCheck {
     guard let first = input.first else { return }
     let index = Int(first &- UInt8(ascii: "A")) % rig.bindings.count
     let query = Array(input.dropFirst())
+    // A separator in front says nothing, but has the values collected first instead of written as they come.
+    let collected = Self.outcome(rig.bindings[index], [UInt8(ascii: "&")] + query)
+    if Self.outcome(rig.bindings[index], query) != collected {
+      fault = "\(text(query)): with an empty parameter \(collected)"
+    }
     let wire: [UInt8]
     do throws(RPCError) { wire = try Self.read(rig.bindings[index], query) } catch {
       if error.code != .invalidArgument || error.message.isEmpty { fault = "\(text(query)): refused as \(error)" }
@@ -63,6 +68,11 @@ package struct QueryCheck {
     } catch {
       fault = "\(text(query)) is accepted, but then: \(error)"
     }
+  }
+
+  /// The message's bytes, or the refusal, as text.
+  private static func outcome(_ binding: RESTBinding, _ query: [UInt8]) -> String {
+    do throws(RPCError) { return "\(try read(binding, query))" } catch { return "\(error)" }
   }
 
   private static func read(_ binding: RESTBinding, _ query: [UInt8]) throws(RPCError) -> [UInt8] {

@@ -25,16 +25,19 @@ enum AnswerNegotiation {
 
   private static func form(_ call: Call, hasProtobuf: Bool) -> AnswerForm? {
     let fields = call.head.fields
+    let names = FieldNames(.accept).union(FieldNames(.contentType))
+    // Who says nothing is answered in JSON.
+    guard fields.mayContain(names) else { return .json }
     var accepted = AcceptedMedia()
     var own: ProtobufMediaType?
-    for index in fields.indices {
-      let entry = fields.entry(at: index)
-      if entry.isRemoved { continue }
-      switch entry.name {
-      case .accept: fields.withValue(at: index) { accepted.add($0) }
-      case .contentType: own = fields.withValue(at: index) { ProtobufMediaType($0) }
-      default: break
+    var next = fields.nextIndex(in: names, from: 0)
+    while let index = next {
+      if fields.entry(at: index).name == .accept {
+        fields.withValue(at: index) { accepted.add($0) }
+      } else {
+        own = fields.withValue(at: index) { ProtobufMediaType($0) }
       }
+      next = fields.nextIndex(in: names, from: index &+ 1)
     }
     return accepted.form(own: own, hasProtobuf: hasProtobuf)
   }
