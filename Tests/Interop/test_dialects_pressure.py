@@ -1,14 +1,18 @@
 """Relayed streams with a side that does not read: the other side stops, and the gateway holds little."""
 
+import base64
 import struct
 import threading
 import time
 
 import pytest
+from google.protobuf import json_format
+from h2.settings import SettingCodes
 
 from support.echo import SERVICE
 from support.gateway import settled, wait_until
 from support.http2 import HTTP2Client, HTTP2Upstream
+from support.rest_streams import RULES, RESTStreams
 
 BLOCK = 64 << 10
 MESSAGES = 1500
@@ -25,10 +29,13 @@ TYPES = {
 def before(start, echo_gateways):
     made = []
 
-    def make(protocol, **more):
+    def make(protocol, settings=None, limits=None, shut=False, **more):
+        if shut:
+            more["settings"] = {SettingCodes.INITIAL_WINDOW_SIZE: 0}
         made.append(HTTP2Upstream(**more))
-        setup = echo_gateways.configuration("grpc")
-        setup["upstreams"]["echo"] = {"protocol": protocol, "http": "2", "endpoints": [made[-1].url]}
+        setup = echo_gateways.configuration("grpc", limits=limits or {})
+        setup["upstreams"]["echo"] = {
+            "protocol": protocol, "http": "2", "endpoints": [made[-1].url], **(settings or {})}
         return start(setup), made[-1]
 
     yield make
@@ -120,3 +127,63 @@ def test_an_upstream_that_does_not_read(before, caller, backend):
         assert gateway.resident_bytes() - memory < ALLOWED
         client.reset(stream)
     wait_until(lambda: upstream.exchanges[0].reset is not None)
+
+
+def budget(start, echo_schema, url):
+    return start({
+        "listeners": [{"address": "127.0.0.1:0"}],
+        "admin": {"address": "127.0.0.1:0"},
+        "workers": 1,
+        "schema": [{"descriptor_set": str(echo_schema.descriptors)}],
+        "upstreams": {"old": {"protocol": "rest", "endpoints": [url]}},
+        "services": {SERVICE: {"rest": "old", "stage": "rest", "methods": RULES}},
+        "limits": {"message": "1MiB", "buffers": "2MiB"},
+    })
+
+
+@pytest.mark.parametrize("caller", ["connect", "connect-json", "grpc", "grpc-web", "grpc-web-text"])
+def test_messages_that_wait_for_callers_have_the_budget_of_all_buffers(start, echo_schema, line, caller):
+    """Each stream that is not read holds a message; all together hold no more than `limits.buffers`."""
+    old = RESTStreams()
+    gateway = budget(start, echo_schema, old.url)
+    wish = line("a", count=1, size=450_000, delay=60)
+    data = json_format.MessageToJson(wish).encode() if caller == "connect-json" else wish.SerializeToString()
+    body = struct.pack(">BI", 0, len(data)) + data
+    fields = [("content-type", TYPES[caller]), ("te", "trailers")]
+    if caller == "grpc-web-text":
+        body = base64.b64encode(body)
+
+    def refused():
+        return gateway.metric("turnout_requests_total", method="Hear", code="unavailable")
+
+    with HTTP2Client(gateway.address, window=1) as client:
+        for _ in range(8):
+            client.start("POST", f"/{SERVICE}/Hear", fields, body)
+        # Four messages of 450 kB have room, as JSON three. All of them are seen, or the count would go on.
+        wait_until(lambda: refused() >= 4)
+        settled(refused, quiet=1)
+        held = gateway.metric("turnout_buffered_bytes")
+        assert 1 << 20 < held <= 2 << 20
+    wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="free buffers")
+    with HTTP2Client(gateway.address) as client:
+        stream = client.start("POST", f"/{SERVICE}/Hear", fields, body)
+        assert client.wait_for(lambda: len(client.answers[stream].body) > 450_000)
+        # The stream goes on, and has nothing that waits.
+        wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="free buffers")
+        assert not client.answers[stream].over
+    old.go_on.set()
+
+
+def test_messages_that_wait_for_an_upstream_have_it_too(before):
+    gateway, upstream = before(
+        "connect", settings={"codec": "json"}, limits={"message": "1MiB", "buffers": "2MiB"}, shut=True, reads=False,
+        begun=lambda exchange: None)
+    line = b"\x12\xd0\xbb\x1b" + b"d" * 450_000
+    with HTTP2Client(gateway.address) as client:
+        for _ in range(8):
+            client.start(
+                "POST", f"/{SERVICE}/Talk", [("content-type", "application/grpc"), ("te", "trailers")],
+                struct.pack(">BI", 0, len(line)) + line, end=False)
+        wait_until(lambda: gateway.metric("turnout_requests_total", method="Talk", code="unavailable") >= 4)
+        assert 1 << 20 < gateway.metric("turnout_buffered_bytes") <= 2 << 20
+    wait_until(lambda: gateway.metric("turnout_buffered_bytes") == 0, what="free buffers")

@@ -40,6 +40,8 @@ final class StreamRelay {
   private var failure = ByteBuffer()
   /// Of an answer that has ended while its last messages wait for the caller.
   private var lateTrailers: FieldBlock?
+  private var waitingRequests = WaitingMessages()
+  private var waitingReplies = WaitingMessages()
 
   private static let maximumFailure = 64 << 10
 
@@ -134,6 +136,7 @@ final class StreamRelay {
 
   /// The upstream takes more.
   func upstreamDrained() {
+    waitingRequests.settle(isCongested: false, call)
     do {
       if try moveRequest() { call.client?.resumeReceiving() }
     } catch {
@@ -159,8 +162,10 @@ final class StreamRelay {
     }
     while true {
       let step = hasRequestEnded ? try request.finish(call) : try request.advance(call)
+      try waitingRequests.add(request.output.count, call)
       request.send(call.worker) { attempt.send(&$0, $1) }
       let isCongested = attempt.isCongested
+      waitingRequests.settle(isCongested: isCongested, call)
       if step == .moved {
         request.rest(call.worker)
         if hasRequestEnded { attempt.sendEnd(trailers: nil) }
@@ -252,6 +257,7 @@ final class StreamRelay {
 
   /// The caller takes more.
   func clientDrained() {
+    waitingReplies.settle(isCongested: false, call)
     guard case .messages(let flow) = answer else {
       call.attempt?.resumeReading()
       return
@@ -276,7 +282,7 @@ final class StreamRelay {
     while true {
       // What was good before a fault is sent before the error is told.
       let result = Result { () throws(RPCError) in try flow.advance(call) }
-      send(flow)
+      try send(flow)
       let step = try result.get()
       guard let client = call.client else { return false }
       let isCongested = client.isCongested
@@ -289,16 +295,17 @@ final class StreamRelay {
     }
   }
 
-  private func send(_ flow: MessageFlow) {
+  private func send(_ flow: MessageFlow) throws(RPCError) {
     guard flow.hasOutput else { return }
+    try waitingReplies.add(flow.output.count, call)
     flow.send(call.worker) { send(&$0, $1) }
+    waitingReplies.settle(isCongested: call.client?.isCongested == true, call)
   }
 
   private func send(_ bytes: inout ByteBuffer, _ count: Int) {
     if !call.sentHead { sendHead() }
     call.sentBytes += count
-    guard let client = call.client else { return bytes.consume(count) }
-    client.sendBody(&bytes, count)
+    if let client = call.client { client.sendBody(&bytes, count) } else { bytes.consume(count) }
   }
 
   /// Whether an end would be understood now.
@@ -343,7 +350,7 @@ final class StreamRelay {
     var step = MessageFlow.Step.full
     while step == .full {
       let result = Result { () throws(RPCError) in try flow.finish(call) }
-      send(flow)
+      try send(flow)
       do throws(RPCError) {
         step = try result.get()
       } catch {
@@ -385,6 +392,7 @@ final class StreamRelay {
 
   /// Gives memory back; the call is over.
   func close() {
+    waitingReplies.pass(to: call.client, call)
     request.discard(call.worker)
     if case .messages(let flow) = answer { flow.discard(call.worker) }
     call.worker.discard(&failure)
