@@ -78,8 +78,8 @@ public final class MetricsRegistry: Sendable {
 
   /// The histogram family of a name, made when it is new. By convention names end in `_seconds`.
   ///
-  /// - Parameter buckets: upper bounds in seconds, in any order; one without a bound is added. At most
-  ///   ``Histogram/maximumBuckets`` with that one.
+  /// - Parameter buckets: upper bounds in seconds, in any order; one without a bound is added. At most 24
+  ///   with that one.
   public func histogram(
     _ name: String, help: String, labels: [String] = [], buckets: [Double] = defaultBuckets,
     maximumChildren: Int = defaultMaximumChildren

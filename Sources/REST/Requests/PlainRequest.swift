@@ -61,8 +61,10 @@ struct PlainRequest: Sendable {
     var known: Set<String> = []
     for name in type.fields.map(\.jsonName) + type.fields.map(\.name) where known.insert(name).inserted {
       let utf8 = Array(name.utf8)
-      // A dot leads into a message, but for a name that holds one itself.
-      guard !utf8.contains(UInt8(ascii: ".")), let field = RESTBinding.fieldIndex(utf8.span, in: type), isPlain(field)
+      // A dot leads into a message, but for a name that holds one itself. Names are compared as they are spelt: what
+      // decoding would change is left to the tree.
+      guard !utf8.contains(UInt8(ascii: ".")), PercentCoding.isLiteral(utf8.span),
+        let field = RESTBinding.fieldIndex(utf8.span, in: type), isPlain(field)
       else { continue }
       let start = names.count
       names += utf8

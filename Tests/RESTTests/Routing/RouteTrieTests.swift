@@ -110,6 +110,14 @@ struct RouteTrieTests {
     #expect(look(trie, "GET", "/%") == "404")
   }
 
+  @Test("a literal that holds an escaped percent is not what its own text escapes")
+  func escapedPercent() throws {
+    let trie = try trie(["GET /a%2541"])
+    #expect(look(trie, "GET", "/a%2541") == "0: ")
+    #expect(look(trie, "GET", "/a%41") == "404")
+    #expect(look(trie, "GET", "/aA") == "404")
+  }
+
   @Test("equivalent templates of one method are refused with the other's target")
   func conflicts() throws {
     var builder = RouteTrieBuilder()
@@ -194,7 +202,7 @@ struct PathVariantsTests {
       let isUsual = !PathVariants.mayDiffer(usual.span)
       #expect(isUsual, "\(length)")
       for mark in ["%", "\\", ";", "//", "/.", "/"] {
-        for place in 0...length {
+        for place in 0...length + 1 {
           let path = Array((usual[..<place] + Array(mark.utf8) + usual[place...]))
           let isFound = PathVariants.mayDiffer(path.span)
           // One slash more is none beside another, or at the end.
