@@ -51,6 +51,7 @@ final class GatewayMetrics: Sendable {
   let connectionLimit: Gauge
   let certificateEnds: GaugeFamily
   let lastReload: Gauge
+  let configInfo: GaugeFamily
   let adminRefusals: CounterFamily
   let process: ProcessMetrics
   let redis: RedisMetrics
@@ -197,6 +198,9 @@ final class GatewayMetrics: Sendable {
       help: "Whether the configuration that was read last is the one that serves.", labels: []
     ).child([])
     lastReload.set(1)
+    configInfo = registry.gauge(
+      "turnout_config_info", help: "1, with a hash of the configuration that serves: equal replicas have equal ones.",
+      labels: ["hash"])
     adminRefusals = registry.counter(
       "turnout_admin_refused_total", help: "Requests that the admin endpoint refused for who makes them, by status.",
       labels: ["status"])
