@@ -40,6 +40,18 @@ public final class Family<Child: AnyObject & Sendable>: Sendable {
     }
   }
 
+  /// The child with these label values, and no other: for a label that says what is the case now, such as a version, where
+  /// the value before would be read as if it were too.
+  ///
+  /// - Parameter prepare: called before anybody can see the child.
+  public func only(_ labelValues: [String], _ prepare: (Child) -> Void) {
+    children.withLock { children in
+      let child = children[labelValues] ?? make()
+      prepare(child)
+      children = [labelValues: child]
+    }
+  }
+
   /// All children in the order of their label values.
   public var sorted: [(labelValues: [String], child: Child)] {
     children.withLock { Array($0) }

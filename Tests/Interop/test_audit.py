@@ -180,7 +180,7 @@ def test_a_path_that_cannot_be_opened_is_told_at_the_start(configuration, tmp_pa
     assert result.returncode == 1 and "audit" in result.stderr and "nowhere/audit.log" in result.stderr
 
 
-RELOAD = ["time", "replica", "sequence", "event", "outcome", "kind", "actor", "agent", "token", "error", "errors"]
+RELOAD = ["time", "replica", "sequence", "event", "outcome", "kind", "actor", "agent", "token", "error", "errors", "config"]
 
 
 def test_a_reload_is_an_event_whoever_asks_and_however_it_ends(gateway, configuration):

@@ -34,6 +34,8 @@ def test_the_table(gateway):
     row = next(line for line in result.stdout.splitlines() if line.startswith(f"{SERVICE}/GetBook "))
     assert row.split()[1] == "rpc"
     assert "\x1b" not in result.stdout
+    # To compare replicas by.
+    assert result.stdout.splitlines()[0].endswith("config " + gateway.admin("GET", "/config").json()["hash"])
 
 
 def test_json_is_what_the_endpoint_says(gateway):

@@ -37,6 +37,14 @@ struct MetricsTests {
     #expect(family.child(["1", "2", "3"]) === family.child(["1", "2"]))
   }
 
+  /// A hash or a version that is not the case any more would be read as if it were.
+  @Test func whatIsTheCaseNowIsAlone() {
+    let registry = MetricsRegistry(shards: 1)
+    let family = registry.gauge("config_info", help: "Which one.", labels: ["hash"])
+    for hash in ["a", "b", "b"] { family.only([hash]) { $0.set(1) } }
+    #expect(samples(registry) == [#"config_info{hash="b"} 1"#])
+  }
+
   @Test func childrenAreCapped() {
     let registry = MetricsRegistry(shards: 1)
     let family = registry.counter("calls_total", help: "Calls.", labels: ["path"], maximumChildren: 3)

@@ -14,6 +14,7 @@ import Testing
     func metrics() -> [UInt8] { [] }
     func upstreams() -> [UInt8] { [] }
     func audit() -> [UInt8] { [] }
+    func config() -> [UInt8] { [] }
     func routes() -> [UInt8] { [] }
     func reload(actor: AdminActor) -> ReloadOutcome? { .ok(warnings: []) }
     func refusedReload(actor: AdminActor, reason: String) {}

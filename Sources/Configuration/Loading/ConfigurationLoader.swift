@@ -50,6 +50,7 @@ package enum ConfigurationLoader {
     var configuration = reader.configuration
     configuration.file = file
     configuration.watchedFiles = context.files
+    configuration.documents = context.documents
     configuration.keyFiles = context.credentialFiles
     configuration.secrets = context.secrets
     return (context.hasErrors || root == nil ? nil : configuration, context.sorted())

@@ -32,6 +32,7 @@ struct MainDocument {
 
   private func compose(_ bytes: [UInt8], file: String) -> Node? {
     context.opened(file)
+    context.read(document: bytes)
     let (root, faults) = Composer.compose(bytes, file: file)
     faults.forEach { context.report($0) }
     guard var root else {

@@ -8,6 +8,8 @@ final class LoadContext {
   private var known: Set<String> = []
   /// Files in the order in which they were opened.
   private(set) var files: [String] = []
+  /// The texts of those of them that are written for this program, in the same order.
+  private(set) var documents: [[UInt8]] = []
   /// Files whose content is no part of the configuration: keys and tokens, which may change without it.
   private(set) var credentialFiles: [String] = []
   /// Texts that came from `${env:}` and `${file:}`.
@@ -40,6 +42,8 @@ final class LoadContext {
   func opened(_ file: String) {
     if !files.contains(file) { files.append(file) }
   }
+
+  func read(document: [UInt8]) { documents.append(document) }
 
   func names(credentials file: String) {
     if !credentialFiles.contains(file) { credentialFiles.append(file) }

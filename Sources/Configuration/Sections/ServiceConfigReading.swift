@@ -10,6 +10,7 @@ extension RootReader {
     case .tooLong:
       context.error(path.position, "\(path.shown) is larger than \(DocumentLimits().bytes) bytes", cure: "split it")
     case .bytes(let bytes):
+      context.read(document: bytes)
       let (root, faults) = Composer.compose(bytes, file: path.value)
       faults.forEach { context.report($0) }
       if let root { readServiceConfig(root) }

@@ -45,6 +45,9 @@ package struct GatewayConfiguration: Sendable {
   package var nameServers: [SocketAddressConfiguration] = []
   /// Files that were read: the main one, the includes, `${file:}` values. A change of one is a reason to reload.
   package var watchedFiles: [String] = []
+  /// The texts that it was read from, as they are written: the main file, the includes, the service configurations.
+  /// Whoever compiles it lets them go.
+  package var documents: [[UInt8]] = []
   /// Files of keys and tokens that interceptors, upstreams and what is asked over TLS name.
   var keyFiles: [String] = []
   /// Every text that came from `${env:}` or `${file:}`, and the admin token: never shown, whatever it became part of.

@@ -25,6 +25,7 @@ package struct AdminHandler: Sendable {
     case routes
     case upstreams
     case audit
+    case config
     case route(procedure: String)
     case samples(procedure: String)
     case stage(procedure: String)
@@ -33,7 +34,7 @@ package struct AdminHandler: Sendable {
 
     var allowed: [HTTPMethod] {
       switch self {
-      case .page, .health, .readiness, .metrics, .routes, .route, .samples, .upstreams, .audit: [.get, .head]
+      case .page, .health, .readiness, .metrics, .routes, .route, .samples, .upstreams, .audit, .config: [.get, .head]
       case .stage: [.put, .delete]
       case .hold: [.put]
       case .reload: [.post]
@@ -101,6 +102,7 @@ package struct AdminHandler: Sendable {
     case "/routes": return .routes
     case "/upstreams": return .upstreams
     case "/audit": return .audit
+    case "/config": return .config
     case "/reload": return .reload
     default: return Self.resource(ofRouteAt: path)
     }
@@ -138,7 +140,7 @@ package struct AdminHandler: Sendable {
     switch resource {
     // The page shows nothing by itself.
     case .page, .health, .readiness: return nil
-    case .metrics, .routes, .route, .samples, .upstreams, .audit: return rules.refusalOfRead(request)
+    case .metrics, .routes, .route, .samples, .upstreams, .audit, .config: return rules.refusalOfRead(request)
     case .stage, .hold, .reload: return rules.refusalOfChange(request)
     }
   }
@@ -154,6 +156,7 @@ package struct AdminHandler: Sendable {
     case .routes: return .json(control.routes())
     case .upstreams: return .json(control.upstreams())
     case .audit: return .json(control.audit())
+    case .config: return .json(control.config())
     case .route(let procedure): return answer(control.route(procedure))
     case .samples(let procedure): return answer(control.samples(procedure))
     case .stage(let procedure): return changeStage(of: procedure, request)
@@ -215,7 +218,7 @@ package struct AdminHandler: Sendable {
     switch control.reload(actor: actor(of: request)) {
     case .ok(let warnings): return .json(.object([JSONValue.Member("outcome", "ok")] + Self.members(of: warnings)))
     case .failed(let faults):
-      let errors = faults.filter { $0.severity == .error }.map(Self.json)
+      let errors = faults.filter { $0.severity == .error }.map(\.json)
       let members: [JSONValue.Member] = [
         JSONValue.Member("outcome", "failed"), JSONValue.Member("errors", .array(errors)),
       ]
@@ -226,14 +229,7 @@ package struct AdminHandler: Sendable {
   }
 
   private static func members(of warnings: [Diagnostic]) -> [JSONValue.Member] {
-    warnings.isEmpty ? [] : [JSONValue.Member("warnings", .array(warnings.map(json)))]
-  }
-
-  private static func json(_ diagnostic: Diagnostic) -> JSONValue {
-    [
-      "file": .string(diagnostic.position.file), "line": .integer(diagnostic.position.line),
-      "column": .integer(diagnostic.position.column), "message": .string(diagnostic.message),
-    ]
+    warnings.isEmpty ? [] : [JSONValue.Member("warnings", .array(warnings.map(\.json)))]
   }
 }
 

@@ -12,6 +12,8 @@ package protocol ControlPlane: AnyObject, Sendable {
   func upstreams() -> [UInt8]
   /// The last changes of stages, of all routes, and the last reloads, newest first, as JSON.
   func audit() -> [UInt8]
+  /// Which configuration serves, what was wrong with it, and what came of the last reload, as JSON.
+  func config() -> [UInt8]
   /// One route as it stands in ``routes()``.
   ///
   /// - Parameter procedure: `pkg.Service/Method`, without a leading slash. So for those below.

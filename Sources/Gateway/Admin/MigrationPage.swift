@@ -26,8 +26,8 @@ enum MigrationPage {
   private static let script = [
     Array("\"use strict\";\n".utf8), PackageResources.dom_js, PackageResources.format_js, PackageResources.model_js,
     PackageResources.api_js, PackageResources.rows_js, PackageResources.details_js, PackageResources.samples_js,
-    PackageResources.audit_js, PackageResources.summary_js, PackageResources.change_js, PackageResources.token_js,
-    PackageResources.keyboard_js, PackageResources.main_js,
+    PackageResources.audit_js, PackageResources.config_js, PackageResources.summary_js, PackageResources.change_js,
+    PackageResources.token_js, PackageResources.keyboard_js, PackageResources.main_js,
   ].flatMap(\.self)
 
   private static let document: [UInt8] = {

@@ -61,6 +61,7 @@ final class GatewayShared: Sendable {
     for name in upstreams.keep(only: kept.upstreams) { UpstreamReport.clear(name, metrics) }
     accessLogs.closeUnused()
     showCertificates(snapshot.security.ends)
+    metrics.operation.configInfo.only([snapshot.hash]) { $0.set(1) }
   }
 
   private func showCertificates(_ ends: [String: Int]) {

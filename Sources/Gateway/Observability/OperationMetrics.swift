@@ -4,6 +4,7 @@ import Metrics
 struct OperationMetrics: Sendable {
   let reloads: CounterFamily
   let lastReload: Gauge
+  let configInfo: GaugeFamily
   let restartPending: GaugeFamily
   let staleFiles: Gauge
   let certificateEnds: GaugeFamily
@@ -21,6 +22,9 @@ struct OperationMetrics: Sendable {
       help: "Whether the configuration that was read last is the one that serves.", labels: []
     ).child([])
     lastReload.set(1)
+    configInfo = registry.gauge(
+      "turnout_config_info", help: "1, with a hash of the configuration that serves: equal replicas have equal ones.",
+      labels: ["hash"])
     restartPending = registry.gauge(
       "turnout_restart_pending", help: "1 for a key of the configuration whose change waits for a restart.",
       labels: ["key"])

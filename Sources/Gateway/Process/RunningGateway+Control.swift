@@ -17,7 +17,7 @@ extension RunningGateway: ControlPlane {
     let routes = snapshot.routes.map { RouteJSON(route: $0, shared: shared, counts: counts).value }
     let value: JSONValue = [
       "replica": .string(replica), "now": .time(sinceEpoch: WallClock.now().sinceEpoch),
-      "warnings": .array(troubles.map { .string($0) }), "routes": .array(routes),
+      "config": configurationMark, "warnings": .array(troubles.map { .string($0) }), "routes": .array(routes),
     ]
     return value.bytes
   }
@@ -39,7 +39,8 @@ extension RunningGateway: ControlPlane {
   func refusedReload(actor: AdminActor, reason: String) {
     guard refusals.admitsOne() else { return }
     let record = ReloadRecord(
-      outcome: .refused, cause: .admin(actor), error: reason, errors: 1, at: WallClock.now().sinceEpoch)
+      outcome: .refused, cause: .admin(actor), error: reason, errors: 1, config: snapshot.hash,
+      at: WallClock.now().sinceEpoch)
     let by = actor.address.isEmpty ? "" : " by \(actor.address)"
     shared.log.write(.warning, "a reload was asked for\(by) and refused: \(reason)", record.members)
     tell(record)

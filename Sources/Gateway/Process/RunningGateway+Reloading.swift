@@ -71,7 +71,7 @@ extension RunningGateway {
         shared.metrics.operation.staleFiles.set(0)
         for warning in warnings { shared.log.write(.warning, "\(warning)") }
         StartupMemory.release()
-        tell(.ok, cause, []) { shared.log.write(.info, "reloaded (\(cause.text))", $0) }
+        tell(.ok, cause, warnings) { shared.log.write(.info, "reloaded (\(cause.text))", $0) }
       case .failed(let diagnostics):
         shared.metrics.operation.lastReload.set(0)
         shared.metrics.operation.reloads.child(["failed"]).add(1, shard: 0)
@@ -87,13 +87,14 @@ extension RunningGateway {
   }
 
   private func tell(
-    _ outcome: ReloadRecord.Outcome, _ cause: ReloadRecord.Cause, _ faults: [Diagnostic],
+    _ outcome: ReloadRecord.Outcome, _ cause: ReloadRecord.Cause, _ diagnostics: [Diagnostic],
     _ log: ([JSONValue.Member]) -> Void
   ) {
-    let faults = faults.filter { $0.severity == .error }
+    let faults = diagnostics.filter { $0.severity == .error }
     let record = ReloadRecord(
       outcome: outcome, cause: cause, error: faults.first.map { "\($0)" } ?? "", errors: faults.count,
-      at: WallClock.now().sinceEpoch)
+      config: snapshot.hash, at: WallClock.now().sinceEpoch)
+    state.withLock { $0.status.reloaded(record, diagnostics) }
     log(record.members)
     tell(record)
   }
@@ -140,6 +141,7 @@ extension RunningGateway {
       return .failed(faults + more + [Diagnostic(at: place, what, cure: "name a file that can be written")])
     }
     publish(snapshot, listeners, replacing: known, after: old)
+    state.withLock { $0.status.published(warnings: faults, compiled: more) }
     shared.log.adopt(configuration.log)
     return .ok(
       warnings: faults + more + pendingRestart(configuration) + CanaryChanges.warnings(from: old, to: snapshot))

@@ -26,13 +26,16 @@ extension RunningGateway {
       if isDraining { return }
       let files = CredentialFiles(before: old.files)
       let (snapshot, diagnostics) = Self.compile(
-        old.configuration, shared, interceptors, generation: old.generation + 1, schema: old.schema, files: files)
+        old.configuration, shared, interceptors, generation: old.generation + 1, before: old, files: files)
       let faults = old.configuration.hidingSecrets(
         in: files.faults + diagnostics.filter { $0.severity == .error })
       for fault in faults { shared.log.write(.error, "\(fault)") }
       if let snapshot {
         publish(snapshot, listeners, replacing: listeners, after: old)
-        state.withLock { $0.isReloadPending = isPending }
+        state.withLock { state in
+          state.isReloadPending = isPending
+          state.status.renewed(old.configuration.hidingSecrets(in: diagnostics))
+        }
       }
       shared.metrics.operation.staleFiles.set(Double(faults.count))
       shared.metrics.operation.reloads.child([faults.isEmpty ? "ok" : "failed"]).add(1, shard: 0)

@@ -3,7 +3,6 @@ import Diagnostics
 import Dispatch
 import EventLoops
 import Metrics
-import ProtobufSchema
 import Synchronization
 
 /// The gateway of this process while it runs: publishes snapshots to the workers, opens and closes listeners, drains.
@@ -29,6 +28,7 @@ final class RunningGateway: Sendable {
     var settingsFiles: Set<String> = []
     /// Whether what was read last is not what serves.
     var isReloadPending = false
+    var status: ConfigurationStatus
     /// Whether one is to begin that has not begun.
     /// Of those that the admin endpoint asked for.
     var reloadsWaiting = 0
@@ -88,8 +88,9 @@ final class RunningGateway: Sendable {
         listeners[listener.address] = try open(listener.address, metrics)
       }
       let gateway = RunningGateway(
-        configPath: configPath, started: configuration, shared: shared, interceptors: interceptors,
-        state: State(snapshot: snapshot, listeners: listeners))
+        configPath: configPath, started: snapshot.configuration, shared: shared, interceptors: interceptors,
+        state: State(
+          snapshot: snapshot, listeners: listeners, status: ConfigurationStatus(warnings: faults, compiled: more)))
       try gateway.run(snapshot, Array(listeners.values), workers)
       return .success(gateway)
     } catch {
@@ -118,14 +119,14 @@ final class RunningGateway: Sendable {
   /// The interceptors and everything else that a snapshot needs.
   static func compile(
     _ configuration: GatewayConfiguration, _ shared: GatewayShared, _ more: [any Interceptor], generation: Int,
-    schema: Schema? = nil, files: CredentialFiles = CredentialFiles()
+    before: Snapshot? = nil, files: CredentialFiles = CredentialFiles()
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     SnapshotCompiler.compile(
       configuration, stages: shared.stages, tickets: shared.tickets, accessTokens: shared.accessTokens,
       builder: InterceptorBuilder(
         limits: shared.rateLimiters, concurrency: shared.concurrency, accessLogs: shared.accessLogs,
         keySets: shared.keySets, files: files), generation: generation,
-      interceptors: more, schema: schema, files: files)
+      interceptors: more, known: before.map { ($0.schema, $0.hash) }, files: files)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {

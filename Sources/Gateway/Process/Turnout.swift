@@ -34,6 +34,8 @@ package struct Turnout: GatewayProgram {
     case .failure(let failure): return .failure(failure)
     }
     StartupMemory.release()
+    let hash = gateway.snapshot.hash
+    gateway.shared.log.write(.info, "configuration \(configPath)", [.init("config", .string(hash))])
     let addresses = gateway.addresses
     for address in addresses.listeners { gateway.shared.log.write(.info, "listening on \(address.text)") }
     if let admin = addresses.admin { gateway.shared.log.write(.info, "admin endpoint on \(admin.text)") }

@@ -9,6 +9,8 @@ import ProtobufSchema
 /// counters) lives in registries under stable names and is adopted by the next snapshot.
 final class Snapshot: Sendable {
   let generation: Int
+  /// Of the configuration, as ``ConfigurationHash`` has it.
+  let hash: String
   let configuration: GatewayConfiguration
   let routes: [Route]
   let groups: [RouteGroup]
@@ -56,12 +58,13 @@ final class Snapshot: Sendable {
   let serviceNames: [String]
 
   init(
-    generation: Int, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup],
+    generation: Int, hash: String, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup],
     fallback: UnroutedPlan?, security: GatewaySecurity, interceptors: [any Interceptor],
     credentials: [OutgoingCredentials?], resources: [any RefreshedResource], errorCodec: JSONCodec,
     schema: Schema, files: CredentialFiles.Content
   ) {
     self.generation = generation
+    self.hash = hash
     self.configuration = configuration
     self.routes = routes
     self.groups = groups

@@ -52,22 +52,27 @@ struct SnapshotCompiler {
   ///   - builder: makes the interceptors of the configuration; unless told otherwise, without access logs and with rate
   ///     limits of their own.
   ///   - interceptors: come after those of the configuration.
-  ///   - schema: that of before, where its files need not be read again.
+  ///   - known: the schema of the same configuration and the hash of both, where the files need not be read again.
   ///   - files: reads the files of keys and certificates; the builder's are the same.
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
     _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(),
     accessTokens: ResourceRegistry<TokenSourceIdentity, CredentialField> = ResourceRegistry(),
     builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
-    interceptors: [any Interceptor] = [], schema: Schema? = nil, files: CredentialFiles = CredentialFiles()
+    interceptors: [any Interceptor] = [], known: (schema: Schema, hash: String)? = nil,
+    files: CredentialFiles = CredentialFiles()
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
+    var configuration = configuration
+    var hash = ConfigurationHash()
+    for document in configuration.documents { hash.add(document) }
+    configuration.documents = []
     let (security, securityFaults) = SecurityCompiler.compile(configuration, tickets: tickets, files)
     let credentials = CredentialsCompiler(configuration.upstreams, tokens: accessTokens, files)
     var compiler = SnapshotCompiler(
       configuration, stages, builder, generation, interceptors, security, credentials, files)
-    if let schema {
+    if let known {
       compiler.diagnostics = securityFaults + credentials.diagnostics
-      let snapshot = compiler.build(schema)
+      let snapshot = compiler.build(known.schema, hash: known.hash)
       return (snapshot, compiler.diagnostics)
     }
     let (sources, faults) = SchemaFiles.read(configuration.schema)
@@ -75,14 +80,15 @@ struct SnapshotCompiler {
     let answered = configuration.services.compactMap(\.answerer)
     let (schema, schemaFaults) = SchemaLoader.load(
       sources, services: configuration.services.map(\.service.name),
-      keepsFiles: answered.contains(where: \.isReflection))
+      keepsFiles: answered.contains(where: \.isReflection)
+    ) { hash.add($0) }
     compiler.diagnostics += schemaFaults
     var snapshot: Snapshot?
-    if let schema, faults.isEmpty { snapshot = compiler.build(schema) }
+    if let schema, faults.isEmpty { snapshot = compiler.build(schema, hash: hash.text) }
     return (snapshot, configuration.hidingSecrets(in: compiler.diagnostics))
   }
 
-  private mutating func build(_ schema: Schema) -> Snapshot? {
+  private mutating func build(_ schema: Schema, hash: String) -> Snapshot? {
     let top = SourcePosition(file: configuration.file, line: 1, column: 1)
     interceptors = build(configuration.interceptors, scope: "", top)
     let (sources, faults) = RuleSources.select(configuration.selectedRules, in: schema)
@@ -95,8 +101,8 @@ struct SnapshotCompiler {
     if let configured = configuration.fallback { fallback = fallbackPlan(configured, top) }
     guard !diagnostics.contains(where: { $0.severity == .error }) else { return nil }
     return Snapshot(
-      generation: generation, configuration: configuration, routes: routes, groups: built, fallback: fallback,
-      security: security, interceptors: interceptors + more, credentials: credentials.credentials,
+      generation: generation, hash: hash, configuration: configuration, routes: routes, groups: built,
+      fallback: fallback, security: security, interceptors: interceptors + more, credentials: credentials.credentials,
       resources: builder.resources + credentials.resources, errorCodec: codec(.standard, schema),
       schema: schema, files: files.content)
   }

@@ -27,12 +27,17 @@ struct FileCollection {
   private var indices: [String: Int] = [:]
   /// Whether reflection will hand the files out.
   private let keepsBytes: Bool
+  private let reading: ([UInt8]) -> Void
 
-  init(keepsBytes: Bool = false) { self.keepsBytes = keepsBytes }
+  init(keepsBytes: Bool = false, reading: @escaping ([UInt8]) -> Void = { _ in }) {
+    self.keepsBytes = keepsBytes
+    self.reading = reading
+  }
 
   func contains(_ name: String) -> Bool { indices[name] != nil }
 
   mutating func addDescriptorSet(_ bytes: [UInt8], path: String, position: SourcePosition) {
+    reading(bytes)
     let origin = LoadedFile.Origin(kind: .descriptorSet, label: path, position: position)
     let set: [FileDescriptor]
     do throws(WireError) {
@@ -55,6 +60,7 @@ struct FileCollection {
     }
     let paths = importPaths.isEmpty ? [Self.folder(of: position.file)] : importPaths
     let compiled = ProtoCompiler.compile(files: names, importPaths: paths)
+    reading(compiled.descriptorSet)
     for fault in compiled.faults { diagnostics.append(Diagnostic(fault, entry: position)) }
     if compiled.faults.contains(where: { !$0.isWarning }) { isPartial = true }
     guard

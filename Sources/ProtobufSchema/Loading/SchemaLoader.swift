@@ -20,12 +20,15 @@ package enum SchemaLoader {
   ///   - services: full names of services that are wanted: of those that any gRPC server may have (health, reflection)
   ///     the descriptors are at hand.
   ///   - keepsFiles: whether ``Schema/files`` is wanted.
+  ///   - reading: called with the serialized descriptors of each source, in order; those of `.proto` sources have all that
+  ///     these import.
   /// - Returns: the schema, nil with any error; and every fault. A fault of a `.proto` source has its own file, line
   ///   and column, any other the place of the source's entry.
   package static func load(
-    _ sources: [Source], services: [String] = [], keepsFiles: Bool = false
+    _ sources: [Source], services: [String] = [], keepsFiles: Bool = false,
+    reading: @escaping ([UInt8]) -> Void = { _ in }
   ) -> (schema: Schema?, diagnostics: [Diagnostic]) {
-    var files = FileCollection(keepsBytes: keepsFiles)
+    var files = FileCollection(keepsBytes: keepsFiles, reading: reading)
     for source in sources {
       switch source {
       case .descriptorSet(let path, let bytes, let position):

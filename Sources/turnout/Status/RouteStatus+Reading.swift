@@ -6,6 +6,8 @@ struct GatewayStatus: Sendable {
   var now: String
   /// What is wrong with the gateway itself.
   var warnings: [String]
+  /// The hash of its configuration; empty: it tells none.
+  var config: String
   var routes: [RouteStatus]
 
   /// Nil when the JSON is no route table.
@@ -14,6 +16,7 @@ struct GatewayStatus: Sendable {
     replica = Figures.line(json["replica"]?.text ?? "")
     now = Figures.line(json["now"]?.text ?? "")
     warnings = Self.warnings(of: json)
+    config = Figures.line(json["config"]?["hash"]?.text ?? "")
     routes = elements.compactMap { RouteStatus($0) }
   }
 

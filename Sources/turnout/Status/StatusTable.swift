@@ -28,6 +28,9 @@ struct StatusTable {
   func text(of status: GatewayStatus) -> String {
     var text = paint(status.replica.isEmpty ? "turnout" : status.replica, .bold)
     if !status.now.isEmpty { text += "  " + paint(status.now, .dim) }
+    let config = "  config \(status.config)"
+    let head = status.replica.count + status.now.count + Self.gap + config.count
+    if !status.config.isEmpty, width.map({ head <= $0 }) ?? true { text += paint(config, .dim) }
     text += "\n\(bar(status)) \(cut(status.progress, width.map { max(19, $0 - 21) }))\n"
     // Whole, however wide it is: half a warning is none.
     for warning in status.warnings { text += paint("warning: \(warning)", .yellow) + "\n" }

@@ -31,6 +31,7 @@ final class ScriptedControl: ControlPlane {
   func metrics() -> [UInt8] { Array("turnout_requests_total 3\n".utf8) }
   func upstreams() -> [UInt8] { Array(#"{"upstreams":[]}"#.utf8) }
   func audit() -> [UInt8] { Array(#"{"changes":[]}"#.utf8) }
+  func config() -> [UInt8] { Array(#"{"hash":"0123456789abcdef"}"#.utf8) }
   func routes() -> [UInt8] { Array(#"{"routes":[]}"#.utf8) }
 
   func samples(_ procedure: String) -> Result<[UInt8], ControlError> { .success(Array(#"{"samples":[]}"#.utf8)) }

@@ -90,8 +90,8 @@ class Browser:
     def open(self, url, width=1280, height=900, dark=False, reduced=False, answers=None):
         """A tab at a page.
 
-        `answers` is called with method, URL and body of each request below /routes in place of the server, while this
-        waits for the browser; it says status and JSON.
+        `answers` is called with method, URL and body of each request below /routes, and of /config, in place of the
+        server, while this waits for the browser; it says status and JSON.
         """
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -104,7 +104,7 @@ class Browser:
             {"name": "prefers-reduced-motion", "value": "reduce" if reduced else "no-preference"}])
         if answers:
             self.answers[session] = answers
-            page.call("Fetch.enable", patterns=[{"urlPattern": "*/routes*"}])
+            page.call("Fetch.enable", patterns=[{"urlPattern": "*/routes*"}, {"urlPattern": "*/config"}])
         page.call("Page.navigate", url=url)
         page.until(f"location.href === {json.dumps(url)} && document.readyState === 'complete'")
         return page

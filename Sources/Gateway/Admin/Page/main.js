@@ -98,6 +98,7 @@ async function ask() {
     Object.assign(page, { routes, failures: 0, problem: "", status: 200, lastGood: new Date().toISOString() });
     setText(byId("replica"), answer.replica ?? location.host);
     updateAudit(routes);
+    updateConfig(answer.config, answer.warnings);
     if (isFirst) arrange();
     render();
     changes.forEach(announce);

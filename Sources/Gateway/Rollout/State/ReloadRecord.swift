@@ -49,6 +49,8 @@ struct ReloadRecord: Sendable {
   var error = ""
   /// How many faults there are.
   var errors = 0
+  /// The hash of the configuration that serves after it.
+  var config = ""
   /// Nanoseconds since 1970.
   var at: Int64
 
@@ -61,7 +63,7 @@ struct ReloadRecord: Sendable {
       .init("kind", .string(cause.kind)), .init("actor", .string(actor?.address ?? "")),
       .init("agent", actor.map { .string($0.agent) } ?? .null),
       .init("token", actor.map { .bool($0.showedToken) } ?? .null), .init("error", .string(error)),
-      .init("errors", .integer(UInt64(errors))),
+      .init("errors", .integer(UInt64(errors))), .init("config", .string(config)),
     ]
   }
 
