@@ -75,6 +75,36 @@ struct FlowControlTests {
     #expect(theirs.input.count == 70_000)
   }
 
+  /// A small answer does not wait for the end of large ones that began before it, whatever clients say of priorities.
+  @Test(arguments: [1, 4, 8], [nil, "u=0"]) func answersTakeTurns(others: Int, priority: String?) throws {
+    var settings = HTTP2Settings()
+    settings.streamWindow = 4 << 20
+    settings.connectionWindow = 64 << 20
+    let pair = try #require(Pair(settings))
+    pair.server.onOpen = { server, stream in
+      server.respond(stream)
+      server.send(stream.request.targetText == "/small" ? [5] : Self.bulk, on: stream)
+      server.session.end(stream, trailers: nil)
+    }
+    func carry(batches: Int) {
+      for _ in 0..<batches {
+        pair.server.receive(pair.client.output())
+        var batch = ByteBuffer()
+        pair.server.session.send(into: &batch, limit: 48 << 10)
+        pair.client.receive(batch.bytes)
+      }
+    }
+    let fields = priority.map { [("priority", $0)] } ?? []
+    let large = try (0..<others).map { _ in try #require(pair.request(.get, "/large", fields: fields)) }
+    carry(batches: 8)
+    let small = try #require(pair.request(.get, "/small"))
+    carry(batches: 8)
+    #expect(pair.client.bodies[small.id] == [5])
+    #expect(large.allSatisfy { pair.client.closes[$0.id] == nil })
+    pair.exchange()
+    #expect(large.allSatisfy { pair.client.bodies[$0.id] == Self.bulk })
+  }
+
   @Test func outputIsMadeInPieces() throws {
     let pair = try #require(Pair())
     pair.server.onOpen = { server, stream in

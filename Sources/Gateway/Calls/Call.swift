@@ -92,10 +92,7 @@ final class Call {
   /// Nobody asks for what the request and its answer said any more.
   func forgetFields() {
     // Of a call that is explained, the explanation does.
-    if !isExplained {
-      worker.router.give(captures)
-      captures = []
-    }
+    if !isExplained { worker.router.give(&captures) }
     worker.give(&replyMetadataFields)
     worker.give(&replyTrailerFields)
   }

@@ -38,11 +38,13 @@ final class Router {
     return taken
   }
 
-  /// Takes an array back.
-  func give(_ captures: consuming [Range<Int>]) {
-    guard captures.capacity > 0, spareCaptures.count < Self.maximumSpare else { return }
-    captures.removeAll(keepingCapacity: true)
-    spareCaptures.append(captures)
+  /// Takes an array back. Lent, for one that two variables refer to would be emptied into new memory.
+  func give(_ captures: inout [Range<Int>]) {
+    var given: [Range<Int>] = []
+    swap(&given, &captures)
+    guard given.capacity > 0, spareCaptures.count < Self.maximumSpare else { return }
+    given.removeAll(keepingCapacity: true)
+    spareCaptures.append(given)
   }
 
   func route(_ head: RequestHead, in snapshot: Snapshot) -> RouteDecision {

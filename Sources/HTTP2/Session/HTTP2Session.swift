@@ -117,10 +117,6 @@ package final class HTTP2Session {
     if role == .client {
       entries.append(
         nghttp2_settings_entry(settings_id: CInt(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0))
-    } else {
-      // No tree of dependencies (RFC 9218 section 2.1): RFC 9113 has given it up, and it costs something for each stream.
-      entries.append(
-        nghttp2_settings_entry(settings_id: CInt(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES.rawValue), value: 1))
     }
     _ = unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
     _ = unsafe nghttp2_session_set_local_window_size(

@@ -115,12 +115,19 @@ import Testing
       guard case .rest = router.route(head, in: snapshot) else { throw Fault.noRoute }
       return router.takeCaptures()
     }
-    let first = try captures("/v1/crates/7")
+    func memory(_ captures: [Range<Int>]) -> Int {
+      captures.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) }
+    }
+    var first = try captures("/v1/crates/7")
+    let memoryOfFirst = memory(first)
     let second = try captures("/v1/crates/70")
     #expect(first == [11..<12] && second == [11..<13])
-    router.give(first)
+    router.give(&first)
+    #expect(first.isEmpty)
     let third = try captures("/v1/crates/700")
     #expect(third == [11..<14] && second == [11..<13])
+    let fourth = try captures("/v1/crates/7000")
+    #expect(fourth == [11..<15] && memory(fourth) == memoryOfFirst, "used again")
     #expect(router.takeCaptures().isEmpty)
   }
 
