@@ -1,5 +1,6 @@
 """Which configuration serves: its hash in metrics, logs and at the admin endpoint, its warnings, the last reload."""
 
+import hashlib
 import json
 import re
 import signal
@@ -130,6 +131,22 @@ def test_warnings_of_what_serves_stay_until_they_are_mended(start, configuration
     assert config(gateway)["warnings"] == [warning]
     assert reload(gateway, configuration()).status == 200
     assert config(gateway)["warnings"] == []
+
+
+def test_warnings_of_the_schema_outlast_a_renewal_of_keys(start, configuration, tmp_path):
+    """Files of keys come in by themselves, and the schema is not read for them."""
+    (tmp_path / "odd.proto").write_text(
+        'syntax = "proto3";\npackage odd;\nmessage Odd { string a = 1 [json_name = "b"]; string b = 2 [json_name = "c"]; }\n')
+    keys = tmp_path / "keys"
+    keys.write_text(hashlib.sha256(b"one").hexdigest() + "\n")
+    setup = configuration(interceptors=[{"api_key": {"keys_file": str(keys)}}])
+    setup["schema"].append({"protos": ["odd.proto"], "import_paths": [str(tmp_path)]})
+    gateway = start(setup)
+    [warning] = config(gateway)["warnings"]
+    assert "is the name of another field" in warning["message"]
+    keys.write_text(hashlib.sha256(b"two").hexdigest() + "\n")
+    logged(gateway, "keys and certificates were read anew")
+    assert config(gateway)["warnings"] == [warning]
 
 
 def test_who_may_not_read_the_routes_may_not_read_this(start, configuration):

@@ -35,7 +35,7 @@ final class DescriptorBudget: Sendable {
   private static let usual = 48
 
   /// Fewer client connections than this are worth a warning in any case.
-  static let few = 1_000
+  private static let few = 1_000
 
   private let clients = Atomic<Int>(.max)
   private let upstreams = Atomic<Int>(.max)
@@ -87,11 +87,25 @@ final class DescriptorBudget: Sendable {
       cure: "let the process open more files (LimitNOFILE, ulimit -n), or lower limits.connections")
   }
 
-  /// The same before anything runs, by what this process could ask for. Only of a limit that somebody has chosen, or of
-  /// very few descriptors: where a file is checked is often not where it serves.
+  /// Whether it is a warning: of a limit that somebody has chosen, or of very few descriptors. Nobody has asked for as many
+  /// as the default says.
+  static func isMistake(_ limits: LimitsConfiguration, reachable: Int) -> Bool {
+    limits.connections != LimitsConfiguration().connections || reachable < few
+  }
+
+  /// The same before anything runs, by what this process could ask for: where a file is checked is often not where it
+  /// serves.
   static func warning(checking configuration: GatewayConfiguration) -> Diagnostic? {
-    let reachable = Shares(limit: DescriptorLimit.greatest, inUse: usual).connections
-    guard configuration.limits.connections != LimitsConfiguration().connections || reachable < few else { return nil }
+    warning(of: configuration, reachable: Shares(limit: DescriptorLimit.greatest, inUse: usual).connections)
+  }
+
+  /// The same of the process that serves, by what it has.
+  func warning(serving configuration: GatewayConfiguration) -> Diagnostic? {
+    Self.warning(of: configuration, reachable: connections(configuration.limits))
+  }
+
+  private static func warning(of configuration: GatewayConfiguration, reachable: Int) -> Diagnostic? {
+    guard isMistake(configuration.limits, reachable: reachable) else { return nil }
     return warning(limits: configuration.limits, reachable: reachable, file: configuration.file)
   }
 }

@@ -4,7 +4,7 @@ package import EventLoops
 /// What the command line asks of the gateway: the seam between arguments and the data path.
 package protocol GatewayProgram: Sendable {
   /// From here on SIGTERM, SIGINT, SIGHUP and SIGUSR1 end nothing by themselves: ``serve(configPath:started:)`` obeys
-  /// those that come before it too. First of all in a command that serves.
+  /// those that come before it too, if it starts. First of all in a command that serves.
   func catchSignals() -> Result<Void, ProgramFailure>
 
   /// Runs the gateway until it has drained after SIGTERM or SIGINT.

@@ -5,6 +5,7 @@ import Synchronization
 
 /// The signals of a process that serves. Those that come before there is a gateway to obey them are remembered: a
 /// supervisor may end what it has just begun, and the default of each of them ends the process with the signal for a code.
+/// Who asks for the end a second time does not wait for the start.
 final class ProcessSignals: Sendable {
   private struct State {
     var watcher: SignalWatcher?
@@ -42,11 +43,13 @@ final class ProcessSignals: Sendable {
   }
 
   private func came(_ number: CInt) {
-    let gateway = state.withLock { state in
-      if state.gateway == nil { state.early.insert(number) }
-      return state.gateway
+    let (gateway, isFirst) = state.withLock { state -> (RunningGateway?, Bool) in
+      if let gateway = state.gateway { return (gateway, true) }
+      return (nil, state.early.insert(number).inserted)
     }
-    if let gateway { Self.obey(number, gateway) }
+    if let gateway { return Self.obey(number, gateway) }
+    // A start may hang, on a disk for one. Nothing is served yet, so nothing is lost for who asks twice.
+    if !isFirst, number == SIGTERM || number == SIGINT { _exit(128 + number) }
   }
 
   private static func obey(_ number: CInt, _ gateway: RunningGateway) {

@@ -52,12 +52,12 @@ struct ConfigurationStatus: Sendable {
 extension RunningGateway {
   /// The body of `GET /config`: `{"replica", "now", "file", "hash", "since", "warnings": […], "restart_pending": […],
   /// "reload_pending", "last_reload"}`. The last is null when there was none, else the event as `GET /audit` has it,
-  /// with its `diagnostics`.
+  /// without `replica` and `sequence` and with its `diagnostics`.
   func config() -> [UInt8] {
     let (snapshot, status, isReloadPending) = state.withLock { ($0.snapshot, $0.status, $0.isReloadPending) }
     let pending = RestartKey.allCases.filter { $0.differs(started, snapshot.configuration) }
-    let budget = DescriptorBudget.warning(checking: snapshot.configuration).map { [$0] } ?? []
-    let warnings = status.warnings + status.compiledWarnings + budget
+    let budget = shared.descriptors.warning(serving: snapshot.configuration)
+    let warnings = status.warnings + status.compiledWarnings + (budget.map { [$0] } ?? [])
     let value: JSONValue = [
       "replica": .string(replica), "now": .time(sinceEpoch: WallClock.now().sinceEpoch), "file": .string(configPath),
       "hash": .string(snapshot.hash), "since": .time(sinceEpoch: status.since),

@@ -126,7 +126,7 @@ final class RunningGateway: Sendable {
       builder: InterceptorBuilder(
         limits: shared.rateLimiters, concurrency: shared.concurrency, accessLogs: shared.accessLogs,
         keySets: shared.keySets, files: files), generation: generation,
-      interceptors: more, known: before.map { ($0.schema, $0.hash) }, files: files)
+      interceptors: more, known: before.map { ($0.schema, $0.hash, $0.schemaWarnings) }, files: files)
   }
 
   private func run(_ snapshot: Snapshot, _ listeners: [ListenerState], _ count: Int) throws(SystemError) {
@@ -182,9 +182,7 @@ final class RunningGateway: Sendable {
     let warning = DescriptorBudget.warning(
       limits: configuration.limits, reachable: reachable, file: configuration.file)
     guard let warning else { return }
-    // Nobody has asked for as many as the default says; few of them are a mistake all the same.
-    let isChosen = configuration.limits.connections != LimitsConfiguration().connections
-    if isChosen || reachable < DescriptorBudget.few {
+    if DescriptorBudget.isMistake(configuration.limits, reachable: reachable) {
       shared.log.write(.warning, "\(warning)")
     } else {
       shared.log.write(.info, warning.what)

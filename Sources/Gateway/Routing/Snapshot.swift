@@ -1,4 +1,5 @@
 import Configuration
+import Diagnostics
 import HTTP1
 import ProtoJSON
 import ProtobufSchema
@@ -50,6 +51,8 @@ final class Snapshot: Sendable {
   /// Those of them that limits are kept on.
   let limitServers: [String: RedisEndpoint]
   let schema: Schema
+  /// What the schema's files gave.
+  let schemaWarnings: [Diagnostic]
   /// What reflection hands out; nil where the gateway does not answer it.
   var descriptors: DescriptorFiles? { schema.files }
   /// What the files of keys and certificates held.
@@ -61,8 +64,9 @@ final class Snapshot: Sendable {
     generation: Int, hash: String, configuration: GatewayConfiguration, routes: [Route], groups: [RouteGroup],
     fallback: UnroutedPlan?, security: GatewaySecurity, interceptors: [any Interceptor],
     credentials: [OutgoingCredentials?], resources: [any RefreshedResource], errorCodec: JSONCodec,
-    schema: Schema, files: CredentialFiles.Content
+    schema: Schema, schemaWarnings: [Diagnostic], files: CredentialFiles.Content
   ) {
+    self.schemaWarnings = schemaWarnings
     self.generation = generation
     self.hash = hash
     self.configuration = configuration

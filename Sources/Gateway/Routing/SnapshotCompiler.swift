@@ -23,6 +23,7 @@ struct SnapshotCompiler {
   private let files: CredentialFiles
 
   private var diagnostics: [Diagnostic] = []
+  private var schemaWarnings: [Diagnostic] = []
   private var routes: [Route] = []
   private var groups: [[String]: GroupBuilder] = [:]
   /// The keys of `groups` as they came: of equally narrow ones the first is asked first.
@@ -52,14 +53,15 @@ struct SnapshotCompiler {
   ///   - builder: makes the interceptors of the configuration; unless told otherwise, without access logs and with rate
   ///     limits of their own.
   ///   - interceptors: come after those of the configuration.
-  ///   - known: the schema of the same configuration and the hash of both, where the files need not be read again.
+  ///   - known: the schema of the same configuration, the hash of both and what the schema's files gave, where they need
+  ///     not be read again.
   ///   - files: reads the files of keys and certificates; the builder's are the same.
   /// - Returns: the snapshot, nil with any error; and all faults and warnings.
   static func compile(
     _ configuration: GatewayConfiguration, stages: StageRegistry, tickets: TicketKeys = TicketKeys(),
     accessTokens: ResourceRegistry<TokenSourceIdentity, CredentialField> = ResourceRegistry(),
     builder: InterceptorBuilder = InterceptorBuilder(limits: RateLimiterRegistry(), accessLogs: nil), generation: Int,
-    interceptors: [any Interceptor] = [], known: (schema: Schema, hash: String)? = nil,
+    interceptors: [any Interceptor] = [], known: (schema: Schema, hash: String, warnings: [Diagnostic])? = nil,
     files: CredentialFiles = CredentialFiles()
   ) -> (snapshot: Snapshot?, diagnostics: [Diagnostic]) {
     var configuration = configuration
@@ -71,9 +73,10 @@ struct SnapshotCompiler {
     var compiler = SnapshotCompiler(
       configuration, stages, builder, generation, interceptors, security, credentials, files)
     if let known {
-      compiler.diagnostics = securityFaults + credentials.diagnostics
+      compiler.schemaWarnings = known.warnings
+      compiler.diagnostics = securityFaults + credentials.diagnostics + known.warnings
       let snapshot = compiler.build(known.schema, hash: known.hash)
-      return (snapshot, compiler.diagnostics)
+      return (snapshot, configuration.hidingSecrets(in: compiler.diagnostics))
     }
     let (sources, faults) = SchemaFiles.read(configuration.schema)
     compiler.diagnostics = securityFaults + credentials.diagnostics + faults
@@ -83,6 +86,7 @@ struct SnapshotCompiler {
       keepsFiles: answered.contains(where: \.isReflection)
     ) { hash.add($0) }
     compiler.diagnostics += schemaFaults
+    compiler.schemaWarnings = schemaFaults.filter { $0.severity == .warning }
     var snapshot: Snapshot?
     if let schema, faults.isEmpty { snapshot = compiler.build(schema, hash: hash.text) }
     return (snapshot, configuration.hidingSecrets(in: compiler.diagnostics))
@@ -104,7 +108,7 @@ struct SnapshotCompiler {
       generation: generation, hash: hash, configuration: configuration, routes: routes, groups: built,
       fallback: fallback, security: security, interceptors: interceptors + more, credentials: credentials.credentials,
       resources: builder.resources + credentials.resources, errorCodec: codec(.standard, schema),
-      schema: schema, files: files.content)
+      schema: schema, schemaWarnings: schemaWarnings, files: files.content)
   }
 
   private mutating func build(

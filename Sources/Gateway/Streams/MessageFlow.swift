@@ -288,6 +288,15 @@ final class MessageFlow {
 
   var hasOutput: Bool { !output.isEmpty }
 
+  /// Bytes that ``send(_:_:)`` hands over, of messages that were changed; 0 where they go on as they come, and may be cut
+  /// anywhere.
+  var changedBytes: Int {
+    if isUnchanged { return 0 }
+    // Base64 makes four bytes of three.
+    if case .text = sink.form { return (output.count + 2) / 3 * 4 }
+    return output.count
+  }
+
   /// Calls the body with what is to be sent now, in base64 if the other side reads that; it takes all of it.
   func send(_ worker: Worker, _ body: (inout ByteBuffer, Int) -> Void) {
     guard hasOutput else { return }

@@ -162,7 +162,7 @@ final class StreamRelay {
     }
     while true {
       let step = hasRequestEnded ? try request.finish(call) : try request.advance(call)
-      try waitingRequests.add(request.output.count, call)
+      try waitingRequests.add(request.changedBytes, call)
       request.send(call.worker) { attempt.send(&$0, $1) }
       let isCongested = attempt.isCongested
       waitingRequests.settle(isCongested: isCongested, call)
@@ -297,7 +297,7 @@ final class StreamRelay {
 
   private func send(_ flow: MessageFlow) throws(RPCError) {
     guard flow.hasOutput else { return }
-    try waitingReplies.add(flow.output.count, call)
+    try waitingReplies.add(flow.changedBytes, call)
     flow.send(call.worker) { send(&$0, $1) }
     waitingReplies.settle(isCongested: call.client?.isCongested == true, call)
   }

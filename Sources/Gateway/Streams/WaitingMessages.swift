@@ -4,7 +4,8 @@ import RPC
 ///
 /// A flow stops when its reader does, but only behind a message that is whole, and that may have megabytes. Without
 /// this each stream of a caller who reads nothing would hold one, whatever all calls together may hold. What goes on as
-/// it comes waits uncounted, as what passes through does: it is stopped in the middle.
+/// it comes waits uncounted, as what passes through does: it is stopped in the middle. Counted are messages of more than
+/// 256 KiB (``Watermark/high``).
 struct WaitingMessages {
   /// Bytes of the budget that are taken.
   private(set) var bytes = 0

@@ -44,7 +44,7 @@ package struct ConfigurationCheck {
     if let fault = fault(found, text, bounds, isDone: configuration != nil) { return .fault(fault) }
     guard let configuration else { return .refused }
     let compiled = SnapshotCompiler.compile(
-      configuration, stages: StageRegistry(), generation: 1, known: (schema, hash: ""))
+      configuration, stages: StageRegistry(), generation: 1, known: (schema, hash: "", warnings: []))
     let more = configuration.hidingSecrets(in: compiled.diagnostics)
     if let fault = fault(more, text, bounds, isDone: compiled.snapshot != nil) { return .fault(fault) }
     return compiled.snapshot == nil ? .refused : .compiled

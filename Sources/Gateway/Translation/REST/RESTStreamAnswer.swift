@@ -93,8 +93,9 @@ final class RESTStreamAnswer: MessageReader {
       message = try take(&input, call, isLast: isLast)
     }
     let held = input.count + plain.count + enclosed.count + events.data.count + (decompressor?.memory ?? 0)
-    // The budget is shared by all loops: not for each message of many that came together.
-    if message == nil || held > claimed { try hold(held, call) }
+    // The budget is shared by all loops: not for each message of many that came together. What a long one took is its
+    // output's from here on.
+    if message == nil || held > claimed || claimed - held > Watermark.high { try hold(held, call) }
     return message
   }
 
