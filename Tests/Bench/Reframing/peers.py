@@ -108,6 +108,9 @@ http {{
 
 
 class Proxy:
+    # How often the first request may be made again.
+    retries = 0
+
     def __init__(self, command, folder, environment=None):
         log = open(folder / f"{type(self).__name__}.log", "wb")
         self.process = subprocess.Popen(
@@ -126,7 +129,8 @@ class Proxy:
     def check(self, client, folder):
         """One request by curl: the answer is the backend's message in the client's protocol."""
         command = [
-            "curl", "-sS", "--http2-prior-knowledge", "-i", "--data-binary", f"@{folder / (client + '.body')}",
+            "curl", "-sS", "--retry", str(self.retries), "--retry-all-errors", "--http2-prior-knowledge", "-i",
+            "--data-binary", f"@{folder / (client + '.body')}",
             "-H", f"content-type: {TYPES[client]}", "-H", "te: trailers", f"http://127.0.0.1:{self.port}{PROCEDURE}"]
         answer = subprocess.run(command, capture_output=True, check=True).stdout
         wanted = (folder / f"{client}.body").read_bytes()
@@ -168,6 +172,9 @@ class Envoy(Proxy):
             "envoy.extensions.filters.http.grpc_http1_reverse_bridge.v3.FilterConfig",
             {"content_type": "application/proto", "withhold_grpc_frames": True}, "connect"),
     }
+
+    # It resets one in ten of the requests that come as soon as it listens.
+    retries = 3
 
     def __init__(self, binary, folder, bridge, backends):
         folder.mkdir(exist_ok=True)
