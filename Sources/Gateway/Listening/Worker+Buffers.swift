@@ -53,13 +53,13 @@ extension Worker {
     if pipe.isEmpty, sparePipes.count < Self.maximumSparePipes { sparePipes.append(pipe) }
   }
 
-  /// Requests that are kept for the next ones.
-  private static let maximumSpareRequests = 64
+  /// Requests of each kind, and payloads, that are kept for the next ones.
+  private static let maximumSpare = 64
 
   func takeIncoming() -> IncomingRequest { spareIncoming.popLast() ?? IncomingRequest(limits: headLimits) }
 
   func give(_ incoming: IncomingRequest) {
-    guard spareIncoming.count < Self.maximumSpareRequests else { return }
+    guard spareIncoming.count < Self.maximumSpare else { return }
     incoming.reset(limits: headLimits)
     spareIncoming.append(incoming)
   }
@@ -74,7 +74,7 @@ extension Worker {
   /// Takes a request back that nobody else has.
   func give(_ request: UpstreamRequest) {
     give(&request.body)
-    guard request.reset(), spareRequests.count < Self.maximumSpareRequests else { return }
+    guard request.reset(), spareRequests.count < Self.maximumSpare else { return }
     spareRequests.append(request)
   }
 
@@ -88,7 +88,7 @@ extension Worker {
 
   /// Takes a payload back, unless somebody else has it.
   func give(_ payload: inout Payload?) {
-    guard payload != nil, isKnownUniquelyReferenced(&payload), sparePayloads.count < Self.maximumSpareRequests,
+    guard payload != nil, isKnownUniquelyReferenced(&payload), sparePayloads.count < Self.maximumSpare,
       let given = payload.take()
     else { return }
     given.reset()

@@ -8,7 +8,7 @@ import RPC
 /// 256 KiB (``Watermark/high``).
 struct WaitingMessages {
   /// Bytes of the budget that are taken.
-  private(set) var bytes = 0
+  private var bytes = 0
 
   /// Before so many bytes are sent.
   ///
